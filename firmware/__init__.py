@@ -1,0 +1,1 @@
+"""The control program of an electronic gaming machine."""
