@@ -1,7 +1,7 @@
 """What the core sees of a game: which numbers to draw, what they show, what they pay.
 
-The core asks; ``firmware.games`` answers from a par sheet. Everything here is pure: the same values at the same
-bet give the same outcome for ever, so a recorded draw can be shown and paid again after a power cut.
+The core asks; ``firmware.games`` answers from a par sheet. Everything here is pure: the same values at the
+same bet give the same outcome for ever, so a recorded draw can be shown and paid again after a power cut.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Protocol
 class LineWin:
     """What one played line won.
 
-    ``line``: 1-based number of the line. ``combination``: its key in the par sheet. ``multiplier``: what wild
-    symbols made of the combination's own pay, 1 without. ``positions``: ``(reel, row)`` of the symbols that won,
-    both from 0, left to right and top to bottom. ``credits``: the whole pay of this line, multiplier included.
+    ``line``: 1-based number of the line. ``combination``: its key in the par sheet. ``multiplier``: what
+    wild symbols made of the combination's own pay, 1 without. ``positions``: ``(reel, row)`` of the symbols
+    that won, both from 0, from the left reel to the right. ``credits``: the pay, multiplier included.
     """
 
     line: int
@@ -28,7 +28,7 @@ class LineWin:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One game's result. ``stops``: the physical stop of each reel, from 0. ``win_credits``: sum of ``wins``."""
+    """One game's result. ``stops``: each reel's physical stop, from 0. ``win_credits``: sum of ``wins``."""
 
     stops: tuple[int, ...]
     wins: tuple[LineWin, ...]
