@@ -19,7 +19,11 @@ class NotePosition(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AcceptorPoweredUp:
-    """The acceptor (re)started and says what it holds; decides an open *stacking* intent (id003.md 6.4)."""
+    """The acceptor (re)started and says what it holds; decides an open *stacking* intent (id003.md 6.4).
+
+    Answer ``IN_STACKER`` with ``AcknowledgeStacked`` once the decision is on record, intent or no intent: until
+    then the driver keeps the acceptor in the state that says so, since its reset would make it forget.
+    """
 
     note: NotePosition
 
