@@ -18,7 +18,7 @@ class TomlTable:
         path: dotted name of this table in the file, empty for the file itself.
         content: what TOML made of it.
 
-    Every method but ``has`` and ``keys_in_order`` raises ParSheetError where the value is missing or not allowed.
+    What reads a value raises ParSheetError where it is missing or not allowed.
     """
 
     def __init__(self, source: str, path: str, content: object) -> None:

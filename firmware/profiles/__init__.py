@@ -1,0 +1,1 @@
+"""Jurisdictions as data: a file each, read by ``profile``."""
