@@ -1,0 +1,28 @@
+"""Power-up and power-down: what is reported, and which devices must speak before play is possible."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from firmware.core.commands import PowerDown, PowerUp, SelfFault
+from firmware.core.effects import AddMeter, Asked, ClearCondition, RaiseCondition, Report
+from firmware.core.facts import DeviceFault
+
+if TYPE_CHECKING:
+    from firmware.core.state import Machine
+
+
+def step(event: PowerUp | PowerDown | SelfFault | DeviceFault, machine: Machine) -> list[Asked]:
+    """What follows from the power's coming and going and from faults; a fault's end clears its condition."""
+    match event:
+        case PowerUp(_, repairs):
+            asked: list[Asked] = [AddMeter("power_resets", 1), Report("power_up")]
+            if "bill_acceptor" in machine.rules.parts:
+                asked.append(RaiseCondition("acceptor_starting"))
+            return [*asked, *(Report("memory_repaired", (("detail", what),)) for what in repairs)]
+        case PowerDown():
+            return [Report("power_down")]
+        case SelfFault(condition, detail):
+            return [RaiseCondition(condition, detail)]
+        case DeviceFault(kind, on, detail):
+            return [RaiseCondition(kind, detail) if on else ClearCondition(kind)]
