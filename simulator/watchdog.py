@@ -1,8 +1,8 @@
 """The watchdog: a thread that ends the process when the loop has been silent for too long.
 
-Nothing is stacked, dispensed or paid without an order, so a process that ends leaves every device standing
-still (decisions, "Machine"). The thread needs the interpreter lock: a loop stuck inside foreign code that keeps the
-lock is out of its reach.
+Nothing is stacked, dispensed or paid without an order, so a process that ends leaves every device
+standing still (decisions, "Machine"). The thread needs the interpreter lock: a loop stuck inside foreign
+code that keeps the lock is out of its reach.
 """
 
 from __future__ import annotations
