@@ -10,9 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import prod
 
 from firmware.games.line_pays import LinePay, LinePays
-from firmware.games.par_sheet import ParSheet, Reel
+from firmware.games.par_sheet import ParSheet, ParSheetError, Reel
+
+WINDOWS_MAX = 2_000_000
+"""Different windows that are walked one by one: some ten seconds of one core."""
 
 Award = tuple[str, int]
 """A prize as the player knows it: combination key and the multiplier of the wild symbols in it."""
@@ -93,8 +97,14 @@ class Cycle:
 
 
 def enumerate_cycle(sheet: ParSheet, pays: LinePays) -> Cycle:
-    """Play the whole cycle at every bet. Cost: the product of how many different columns each reel has."""
+    """Play the whole cycle at every bet. Cost: the product of how many different columns each reel has.
+
+    Raises ParSheetError where that product is more than ``WINDOWS_MAX``.
+    """
     columns = [_columns(sheet, index, reel, pays) for index, reel in enumerate(sheet.reels)]
+    windows = prod(len(column) for column in columns)
+    if windows > WINDOWS_MAX:
+        raise ParSheetError(sheet.source, "reels", f"give {windows:,} windows, more than {WINDOWS_MAX:,}")
     tallies = [_Tally() for _ in sheet.bets]
     for combination in product(*columns):
         weight = 1

@@ -30,6 +30,7 @@ FORMAT = 1
 PLAY_MODE = "reels_and_lines"
 TITLE_CHARACTERS_MAX = 20  # sas.md 11, long poll B5: game name 0-20 characters
 SAS_CREDITS_MAX = 9999  # sas.md 8, 7E: credits wagered are two BCD bytes
+LINES_OF_SYMBOLS_MAX = 1_000_000  # entries of the table of line pays, one for each bet
 
 
 def parse_par_sheet(text: str, source: str) -> ParSheet:
@@ -53,6 +54,8 @@ def parse_par_sheet(text: str, source: str) -> ParSheet:
     names = [symbol.key for symbol in symbols]
     groups = _groups(root, names)
     reels = tuple(_reel(table, names) for table in root.tables("reels"))
+    if len(names) ** len(reels) > LINES_OF_SYMBOLS_MAX:
+        raise root.error("reels", f"and symbols give more than {LINES_OF_SYMBOLS_MAX:,} lines of symbols")
     window = _window(root.table("window"), reels)
     lines = _lines(root, len(reels), window)
     wild = _wild(root.table("wild"), names) if root.has("wild") else None

@@ -27,7 +27,10 @@ class _Line:
 
 
 class ReelGame:
-    """A game of reels and lines; fulfils ``firmware.core.game_rules.GameRules``. Never changes once made."""
+    """A game of reels and lines; fulfils ``firmware.core.game_rules.GameRules``. Never changes once made.
+
+    Making one enumerates the cycle; raises ParSheetError where that is too large.
+    """
 
     def __init__(self, sheet: ParSheet) -> None:
         pays = LinePays(sheet)

@@ -1,0 +1,1 @@
+"""Par-sheet reports and played samples; the exact figures themselves are ``firmware.games.cycle``'s."""
