@@ -1,7 +1,7 @@
 """``make bench``: run the benchmarks and print one table of ratios, each beside its floor.
 
-A benchmark is a module ``tests/bench/bench_NAME.py`` with ``main() -> Iterable[Row]``. Every floor is measured
-in the same run by a bare program that does only the unavoidable part; a figure without a floor stands alone.
+A benchmark is a module ``tests/bench/bench_NAME.py`` with ``main() -> Iterable[Row]``. Every floor is
+measured in the same run by a bare program that does only the unavoidable part; a figure may stand alone.
 
 Usage: ``python -m tests.bench [--json] [NAME ...]``. Exit code 1 if a row misses its limit, 2 for an unknown
 name.
