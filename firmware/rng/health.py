@@ -52,7 +52,7 @@ def proportion_cutoff(false_alarm_bits: int, min_entropy: Fraction, window: int)
     """Return how many samples equal to a window's first fail: 1 + critbinom(W, 2^-H, 1 - alpha).
 
     Section 4.4.2. The smallest k for which more than k of W samples equal a given value with probability at
-    most alpha, plus one. Exact for a whole H; otherwise 2^-H is taken to 96 bits. ``window`` + 1: cannot fail.
+    most alpha, plus one. Exact for a whole H; otherwise 2^-H is taken to 96 bits. ``window`` + 1: never.
     """
     # Each sample matches with probability hit / whole; every term below carries the factor whole^window.
     hit, whole = _two_to_minus(min_entropy)
