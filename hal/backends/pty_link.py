@@ -142,7 +142,7 @@ class PtyLink:
             self._terminal.drop_unread()  # the next host must not read what was meant for this one
         except OSError as error:
             raise LinkError(f"{self.url} failed: {error}") from error
-        self._evidence.forget()
+        self._evidence.host_left()
         self._escapes.reset()
 
     def _require_open(self) -> None:

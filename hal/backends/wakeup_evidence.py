@@ -18,6 +18,7 @@ class WakeupEvidence:
         self._setting: bool | None = None
         self._bytes_under_setting = 0
         self._is_doubtful = False
+        self._has_host_left = False
 
     @property
     def setting(self) -> bool | None:
@@ -38,19 +39,21 @@ class WakeupEvidence:
         self._is_doubtful = is_merged or marked_byte_is_late
         self._setting = setting
         self._bytes_under_setting = 0
+        self._has_host_left = False
 
     def label(self, size: int) -> bool | None:
         """Return the ninth bit of the ``size`` bytes just read."""
         self._bytes_under_setting += size
-        return None if self._is_doubtful else self._setting
+        return None if self._is_doubtful or self._has_host_left else self._setting
 
     def drained(self) -> None:
         """Take note that no byte is left to read: the next one is sent under the setting we know."""
         if self._bytes_under_setting:
             self._is_doubtful = False
 
-    def forget(self) -> None:
-        """The host closed the port. What it set says nothing about the next one."""
-        self._setting = None
-        self._bytes_under_setting = 0
-        self._is_doubtful = False
+    def host_left(self) -> None:
+        """Take note that the last host closed the port: what it set says nothing about another one's bytes.
+
+        It may be the same one, between the marked byte and the rest: that much is remembered.
+        """
+        self._has_host_left = True
