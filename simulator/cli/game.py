@@ -29,7 +29,7 @@ PROFILES = Path(firmware.profiles.__file__).parent
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 GameName = Annotated[str, typer.Argument(metavar="GAME", help="Name of a game or path of a par.toml.")]
 Games = Annotated[
-    list[str] | None, typer.Argument(metavar="[GAME]...", help="Names of games or paths of par.toml files.")
+    list[str] | None, typer.Argument(metavar="GAME", help="Names of games or paths of par.toml files.")
 ]
 Every = Annotated[bool, typer.Option("--all", help="Every game of the library.")]
 

@@ -160,8 +160,9 @@ def _bet_lines(bet: dict[str, Any]) -> list[str]:
     lines = [
         f"BET {bet['credits']}: return {bet['return_percent']} % = {bet['paid']:,} / {bet['wagered']:,}, "
         f"hold {bet['hold_percent']} %",
-        f"  hit frequency {bet['hit_frequency_percent']} % ({bet['winning']:,} winning), standard deviation "
-        f"{bet['standard_deviation']:.4f}, volatility index {bet['volatility_index']:.4f} (90 %)",
+        f"  hit frequency {bet['hit_frequency_percent']} % ({bet['winning']:,} winning)",
+        f"  standard deviation {bet['standard_deviation']:.4f}, "
+        f"volatility index {bet['volatility_index']:.4f} (90 %)",
         f"  {'combination':32}{'x':>4}{'pays':>8}{'hits':>10}{'odds to 1':>14}{'return %':>12}",
     ]
     lines += [
