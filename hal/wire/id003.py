@@ -110,7 +110,7 @@ class Setting(IntEnum):
 GET_OFFSET: Final = 0x40
 """Difference between a setting's code and the code that asks for its value."""
 
-SETTING_SIZES: Final[Mapping[Setting, int]] = {
+SETTING_SIZES: Final[Mapping[int, int]] = {
     Setting.DENOMINATION: 2,
     Setting.SECURITY: 2,
     Setting.COMMUNICATION_MODE: 1,
