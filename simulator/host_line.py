@@ -122,7 +122,7 @@ class SerialHostLine:
         try:
             self._port.parity = parity
         except termios.error as error:
-            # A pseudo-terminal keeps only part of what is asked for: EINVAL says that this part stood so already.
+            # A pseudo-terminal keeps only part of what is asked: EINVAL says that this part stood so already.
             if error.args[0] != errno.EINVAL:
                 raise HostLineError(f"lost {self._url}: {error.args[-1]}.") from error
 
