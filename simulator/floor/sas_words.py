@@ -142,9 +142,9 @@ def _poll_name(code: int) -> str:
 def request_from_hex(address: int, words: list[str]) -> bytes:
     """Return the long poll that a person wrote as a command and data in hexadecimal, without CRC.
 
-    ``6F 0000A000`` is command 6F with game 0000 and meter 00A0. A length byte is put in where the poll has one,
-    and the CRC is computed; the high byte 00 of a last meter code may be left out (``6F 0000A0``). Any command
-    may be sent, in the table or not, with data that make sense or not.
+    ``6F 0000A000`` is command 6F with game 0000 and meter 00A0. A length byte is put in where the poll has
+    one, and the CRC is computed; the high byte 00 of a last meter code may be left out (``6F 0000A0``). Any
+    command may be sent, in the table or not, with data that make sense or not.
 
     Raises:
         ValueError: not hexadecimal, nothing at all, or data for a poll that takes none.
