@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """No note is on its way."""
+    """No note is on its way. ``last_cents``: the last note that was credited, 0 before the first."""
+
+    last_cents: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Stacking:
     """The acceptor was, or is about to be, ordered to stack a note of ``cents``; kept through a power loss."""
 
     cents: int
+    last_cents: int = 0
 
 
 State = Idle | Stacking
@@ -50,35 +53,35 @@ def step(state: State, event: Event, machine: Machine) -> tuple[State, list[Aske
     """Advance the way of one note."""
     match state:
         case Idle():
-            return _while_idle(event, machine)
-        case Stacking(cents):
-            return _while_stacking(state, cents, event, machine)
+            return _while_idle(state, event, machine)
+        case Stacking():
+            return _while_stacking(state, event, machine)
 
 
-def _while_idle(event: Event, machine: Machine) -> tuple[State, list[Asked]]:
+def _while_idle(state: Idle, event: Event, machine: Machine) -> tuple[State, list[Asked]]:
     match event:
         case facts.NoteInEscrow(cents):
             escrowed = Report("bill_escrowed", (("cents", cents),))
             refusal = why_refused(machine, cents)
             if refusal:
-                return IDLE, [escrowed, orders.ReturnNote()]
-            return Stacking(cents), [escrowed, orders.StackNote()]
+                return state, [escrowed, orders.ReturnNote()]
+            return Stacking(cents, state.last_cents), [escrowed, orders.StackNote()]
         case facts.TicketInEscrow(number):
-            return IDLE, [Report("ticket_returned", (("number", number),)), orders.ReturnNote()]
+            return state, [Report("ticket_returned", (("number", number),)), orders.ReturnNote()]
         case facts.NoteStacked():
             # Its money is on record already and the acceptor missed our word for it.
-            return IDLE, _acknowledged(machine)
+            return state, _acknowledged(machine)
         case facts.NoteReturned():
-            return IDLE, [Report("bill_returned")]
+            return state, [Report("bill_returned")]
         case facts.NoteRejected(reason):
-            return IDLE, [Report("bill_rejected", (("reason", reason),))]
+            return state, [Report("bill_rejected", (("reason", reason),))]
         case facts.AcceptorReady():
-            return IDLE, [ClearCondition("acceptor_starting")]
+            return state, [ClearCondition("acceptor_starting")]
         case facts.AcceptorPoweredUp(facts.NotePosition.IN_STACKER):
             # No intent is open: this note's money is on record already.
-            return IDLE, [RaiseCondition("acceptor_starting"), *_acknowledged(machine)]
+            return state, [RaiseCondition("acceptor_starting"), *_acknowledged(machine)]
         case facts.AcceptorNotReady() | facts.AcceptorPoweredUp():
-            return IDLE, [RaiseCondition("acceptor_starting")]
+            return state, [RaiseCondition("acceptor_starting")]
 
 
 def _acknowledged(machine: Machine) -> list[Asked]:
@@ -89,29 +92,31 @@ def _acknowledged(machine: Machine) -> list[Asked]:
     return [] if "memory_failure" in machine.tilts else [orders.AcknowledgeStacked()]
 
 
-def _while_stacking(state: Stacking, cents: int, event: Event, machine: Machine) -> tuple[State, list[Asked]]:
+def _while_stacking(state: Stacking, event: Event, machine: Machine) -> tuple[State, list[Asked]]:
+    cents = state.cents
+    credited, not_stacked = Idle(cents), Idle(state.last_cents)
     match event:
         case facts.NoteStacked():
-            return IDLE, [*_credit(cents, machine), orders.AcknowledgeStacked()]
+            return credited, [*_credit(cents, machine), orders.AcknowledgeStacked()]
         case facts.AcceptorPoweredUp(facts.NotePosition.IN_STACKER):
             starting = RaiseCondition("acceptor_starting")
-            return IDLE, [*_credit(cents, machine), starting, orders.AcknowledgeStacked()]
+            return credited, [*_credit(cents, machine), starting, orders.AcknowledgeStacked()]
         case facts.AcceptorPoweredUp():
-            return IDLE, [
+            return not_stacked, [
                 _lost(cents, "in front of the stacker at power-up"),
                 RaiseCondition("acceptor_starting"),
             ]
         case facts.AcceptorReady():
-            return IDLE, [_lost(cents, "the acceptor is empty"), ClearCondition("acceptor_starting")]
+            return not_stacked, [_lost(cents, "the acceptor is empty"), ClearCondition("acceptor_starting")]
         case facts.NoteReturned():
-            return IDLE, [_lost(cents, "returned"), Report("bill_returned")]
+            return not_stacked, [_lost(cents, "returned"), Report("bill_returned")]
         case facts.NoteRejected(reason):
-            return IDLE, [_lost(cents, reason), Report("bill_rejected", (("reason", reason),))]
+            return not_stacked, [_lost(cents, reason), Report("bill_rejected", (("reason", reason),))]
         case facts.AcceptorNotReady():
             return state, [RaiseCondition("acceptor_starting")]
         case facts.NoteInEscrow() | facts.TicketInEscrow():
             # One path, one note: an item in escrow now means that the former one never went behind the lever.
-            new_state, asked = _while_idle(event, machine)
+            new_state, asked = _while_idle(not_stacked, event, machine)
             return new_state, [_lost(cents, "another item is in escrow"), *asked]
 
 

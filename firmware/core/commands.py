@@ -43,6 +43,13 @@ class SelfFault:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryRepaired:
+    """A check of critical memory found one bad copy; it is rewritten from the good one. ``detail``: where."""
+
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class HostSetPlay:
     """A host disables or enables play (LP 01, 02)."""
 
@@ -96,6 +103,7 @@ Command = (
     | Drawn
     | TimerExpired
     | SelfFault
+    | MemoryRepaired
     | HostSetPlay
     | HostSetAcceptor
     | HostSetClock

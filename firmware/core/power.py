@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware.core.commands import PowerDown, PowerUp, SelfFault
+from firmware.core.commands import MemoryRepaired, PowerDown, PowerUp, SelfFault
 from firmware.core.effects import AddMeter, Asked, ClearCondition, RaiseCondition, Report
 from firmware.core.facts import DeviceFault
 
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from firmware.core.state import Machine
 
 
-def step(event: PowerUp | PowerDown | SelfFault | DeviceFault, machine: Machine) -> list[Asked]:
+def step(
+    event: PowerUp | PowerDown | SelfFault | MemoryRepaired | DeviceFault, machine: Machine
+) -> list[Asked]:
     """What follows from the power's coming and going and from faults; a fault's end clears its condition."""
     match event:
         case PowerUp(_, repairs):
@@ -22,6 +24,8 @@ def step(event: PowerUp | PowerDown | SelfFault | DeviceFault, machine: Machine)
             return [*asked, *(Report("memory_repaired", (("detail", what),)) for what in repairs)]
         case PowerDown():
             return [Report("power_down")]
+        case MemoryRepaired(detail):
+            return [Report("memory_repaired", (("detail", detail),))]
         case SelfFault(condition, detail):
             return [RaiseCondition(condition, detail)]
         case DeviceFault(kind, on, detail):

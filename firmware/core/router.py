@@ -230,7 +230,9 @@ class _Router:
             _set(self.machine, "marks", new)
         self.queue.extend(asked)
 
-    def to_power(self, event: c.PowerUp | c.PowerDown | c.SelfFault | f.DeviceFault) -> None:
+    def to_power(
+        self, event: c.PowerUp | c.PowerDown | c.SelfFault | c.MemoryRepaired | f.DeviceFault
+    ) -> None:
         self.queue.extend(power.step(event, self.machine))
 
     def to_host_control(self, event: c.HostSetPlay | c.HostSetAcceptor) -> None:
@@ -272,6 +274,7 @@ _EVENT_ROUTES: dict[type, tuple[Callable[..., None], ...]] = {
     c.PowerUp: (_Router.to_marks, _Router.to_power, _Router.to_game_cycle),
     c.PowerDown: (_Router.to_power,),
     c.SelfFault: (_Router.to_power,),
+    c.MemoryRepaired: (_Router.to_power,),
     c.Drawn: (_Router.to_game_cycle,),
     c.TimerExpired: (_Router.to_game_cycle,),
     c.HostSetPlay: (_Router.to_host_control,),

@@ -1,0 +1,143 @@
+"""From options and media to the rules of a machine: profile, games, first settings, identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firmware.control_program.cabinet import Cabinet
+from firmware.control_program.errors import ConfigError
+from firmware.control_program.options import MachineOptions
+from firmware.control_program.state_blocks import LINE_COUNT_MAX, Identity
+from firmware.core import meters
+from firmware.core.doors import DOORS
+from firmware.core.state import OfferedGame, Rules
+from firmware.games.loader import GameRefusedError, load_game
+from firmware.games.par_sheet import ParSheetError
+from firmware.games.reel_game import ReelGame
+from firmware.profiles.profile import Profile, ProfileError, parse_profile
+from hal.ports.media import Media, MediaError
+
+_LIBRARY = "games/library/"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a machine is built from."""
+
+    profile: Profile
+    rules: Rules
+    settings: dict[str, int]
+    identity: Identity
+
+
+def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
+    """Load and check everything that the options name.
+
+    Raises:
+        ConfigError: a profile or game is missing, refused or unreadable; the denomination fits no game.
+    """
+    profile = load_profile(cabinet.media, options.profile)
+    names = options.games or library_names(cabinet.media)
+    games = tuple(
+        _offered(cabinet.media, name, number, profile, options) for number, name in enumerate(names, 1)
+    )
+    if not 1 <= len(games) <= meters.GAME_COUNT_MAX:
+        raise ConfigError(f"games: {len(games)} games, but a machine offers 1..{meters.GAME_COUNT_MAX}")
+    if len(cabinet.sas_lines) > LINE_COUNT_MAX:
+        raise ConfigError(f"sas: {len(cabinet.sas_lines)} lines, but a machine has at most {LINE_COUNT_MAX}")
+    missing = [key for key in profile.required_meters.value if key not in meters.METERS]
+    missing = [key for key in missing if key not in profile.meter_waivers.value]
+    if missing:
+        raise ConfigError(
+            f"profile {profile.name}: this program has no meter {missing[0]!r}, which {profile.required_meters.citation} "
+            "requires; the profile needs a waiver for it"
+        )
+    return Plan(
+        profile=profile,
+        rules=Rules(games, _parts(cabinet), _doors(cabinet), len(cabinet.sas_lines)),
+        settings={
+            "accounting_denomination": options.denomination,
+            "credit_limit": profile.credit_limit.value,
+            "handpay_limit": profile.handpay_limit.value,
+        },
+        identity=Identity(
+            profile=options.profile,
+            games=tuple(names),
+            denomination=options.denomination,
+            asset=options.asset,
+            serial=options.serial,
+            validation=options.validation,
+            validation_id=options.validation_id,
+        ),
+    )
+
+
+def check_identity(kept: Identity, wanted: Identity) -> None:
+    """Refuse options that differ from those that the data folder was made with (decisions.md "Machine").
+
+    Raises:
+        ConfigError: names the option, both values and what would change it.
+    """
+    for option in Identity.__dataclass_fields__:
+        was, is_now = getattr(kept, option), getattr(wanted, option)
+        if was != is_now:
+            name = option.replace("_", "-")
+            raise ConfigError(
+                f"--{name} is {_words(is_now)}, but this data folder was made with {_words(was)}; start with "
+                f"--{name} {_words(was)}, or give --data a new folder"
+            )
+
+
+def _words(value: object) -> str:
+    if value is None:
+        return "none"
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def library_names(media: Media) -> tuple[str, ...]:
+    """The games of the library: the standard set."""
+    return tuple(
+        name.removeprefix(_LIBRARY).split("/")[0]
+        for name in media.names(_LIBRARY)
+        if name.endswith("/par.toml")
+    )
+
+
+def load_profile(media: Media, name: str) -> Profile:
+    """Read a profile by name. Raises ConfigError that names those there are."""
+    known = [file.removeprefix("profiles/").removesuffix(".toml") for file in media.names("profiles/")]
+    known = [one for one in known if "." not in one and "/" not in one]
+    if name not in known:
+        raise ConfigError(f"--profile is {name!r}, but there are: {', '.join(known)}")
+    try:
+        return parse_profile(
+            media.read(f"profiles/{name}.toml").decode(),
+            f"profiles/{name}.toml",
+            lambda other: media.read(f"profiles/{other}.toml").decode(),
+        )
+    except (ProfileError, MediaError, UnicodeDecodeError) as error:
+        raise ConfigError(str(error)) from error
+
+
+def _offered(media: Media, name: str, number: int, profile: Profile, options: MachineOptions) -> OfferedGame:
+    source = f"{_LIBRARY}{name}/par.toml"
+    if source not in media.names(_LIBRARY):
+        raise ConfigError(f"--games names {name!r}, but the library has: {', '.join(library_names(media))}")
+    try:
+        game: ReelGame = load_game(media.read(source).decode(), source, profile)
+    except (ParSheetError, GameRefusedError, MediaError, UnicodeDecodeError) as error:
+        raise ConfigError(str(error)) from error
+    if options.denomination not in game.denominations:
+        offered = ", ".join(map(str, game.denominations))
+        raise ConfigError(
+            f"--denomination is {options.denomination} cents, but game {name} is offered at: {offered}"
+        )
+    return OfferedGame(number, game, int(game.base_percent))
+
+
+def _parts(cabinet: Cabinet) -> frozenset[str]:
+    return frozenset({"bill_acceptor"} if cabinet.acceptor is not None else ())
+
+
+def _doors(cabinet: Cabinet) -> tuple[str, ...]:
+    return tuple(door for door in DOORS if f"door_{door}" in cabinet.inputs.names)

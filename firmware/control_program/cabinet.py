@@ -1,0 +1,40 @@
+"""What is plugged in: the ports of one cabinet, opened by whoever starts the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hal.ports.clock import Clock
+from hal.ports.entropy import Entropy
+from hal.ports.links import ByteLink, WakeupLink
+from hal.ports.media import Media
+from hal.ports.nvram import Nvram
+from hal.ports.pins import InputPins, OutputPins
+
+DEFAULT_DUTIES = ("general", "validation", "aft", "legacy_bonus", "progressive", "game_events")
+"""What a single host is trusted with (decisions.md "SAS"): everything but central control."""
+
+
+@dataclass(slots=True)
+class SasLine:
+    """One SAS line. ``url`` is for people; ``address`` 1..127; ``behaviour`` names a dialect."""
+
+    link: WakeupLink
+    url: str
+    address: int = 1
+    behaviour: str = "reference"
+    duties: tuple[str, ...] = DEFAULT_DUTIES
+
+
+@dataclass(slots=True)
+class Cabinet:
+    """The machine's hardware. ``acceptor`` is ``None`` in a cabinet without one."""
+
+    nvram: Nvram
+    media: Media
+    clock: Clock
+    entropy: Entropy
+    acceptor: ByteLink | None
+    inputs: InputPins
+    outputs: OutputPins
+    sas_lines: tuple[SasLine, ...]

@@ -1,0 +1,283 @@
+"""The machine: what is plugged in, the core, and the loop that joins them.
+
+``turn`` is one pass of the loop: facts are gathered in a fixed order, become events, are recorded and executed. It
+never waits and never sleeps; whoever runs the machine calls it when a port has something, or when
+``next_deadline_us`` has come.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from firmware.control_program import public_state, state_blocks
+from firmware.control_program.build import Plan, check_identity, plan
+from firmware.control_program.cabinet import Cabinet
+from firmware.control_program.errors import ConfigError
+from firmware.control_program.executor import Executor, Outlets
+from firmware.control_program.options import MachineOptions
+from firmware.core import books, commands, orders
+from firmware.core.effects import Publish, TellHost
+from firmware.core.facts import ButtonPressed, DoorMoved
+from firmware.core.state import Machine, Now, new_machine
+from firmware.drivers.id003_acceptor import Id003Acceptor
+from firmware.drivers.lamps import Lamps
+from firmware.drivers.switches import Switches
+from firmware.links.sas.line import SasLink
+from firmware.links.sas.view import SasIdentity
+from firmware.memory import CriticalMemory, Finding, PowerUpReport, Put, Status, UnusableMemoryError
+from firmware.rng.generator import Generator, Personalization
+from hal.ports.nvram import NvramError
+
+_log = logging.getLogger(__name__)
+
+SEAL_AFTER_US = 50_000
+"""Idle time after which memory is told that nothing is on its way (docs/adr/0002-critical-memory.md)."""
+
+SCRUB_PERIOD_US = 5_000_000
+"""One piece of memory is checked this often (design.md 4)."""
+
+Announcement = dict[str, object]
+
+
+class ControlProgram:
+    """One machine, from power-up to power-down.
+
+    Args:
+        cabinet: the ports.
+        options: what the machine is; the first start seeds memory with it.
+        announce: takes each public event as a JSON-ready dict, in order, after its cause is durable.
+
+    Raises:
+        ConfigError: the options are impossible, or differ from those that the memory was made with.
+        NvramError: the memory part cannot be read.
+    """
+
+    def __init__(
+        self, cabinet: Cabinet, options: MachineOptions, announce: Callable[[Announcement], None]
+    ) -> None:
+        self.cabinet = cabinet
+        self.options = options
+        self._announce = announce
+        self.plan: Plan = plan(cabinet, options)
+        self.memory = CriticalMemory(cabinet.nvram, state_blocks.BLOCKS)
+        report = self.memory.power_up()
+        if report.status is Status.FOREIGN:
+            raise ConfigError(
+                f"the critical memory is not this program's ({report.reason}); give --data another folder"
+            )
+        machine = self._kept_machine(report)
+        now = self._now(machine)
+        self.generator = self._start_generator(machine, now)
+        self.acceptor = Id003Acceptor(cabinet.acceptor) if cabinet.acceptor is not None else None
+        self.switches = Switches(cabinet.inputs)
+        self.lamps = Lamps(cabinet.outputs)
+        self.sas = tuple(
+            SasLink(
+                number, line.link, line.address, line.behaviour, line.duties, self._sas_identity(), now.us
+            )
+            for number, line in enumerate(cabinet.sas_lines)
+        )
+        self.executor = Executor(
+            machine,
+            self.memory,
+            self.generator,
+            report.status is not Status.DAMAGED,
+            Outlets(self._order, self._tell, self._publish, self._durable),
+        )
+        self._seal_due_us: int | None = None
+        self._scrub_due_us = now.us + SCRUB_PERIOD_US
+        self._generator_failed = False
+        self._power_up(report, now)
+
+    # --- power-up ---
+
+    def _kept_machine(self, report: PowerUpReport) -> Machine:
+        """The state that memory holds; a new machine where it is new or no copy of a block is left."""
+        machine = new_machine(self.plan.rules, self.plan.settings)
+        if report.status is Status.FRESH:
+            return self._record_new_machine(machine)
+        if report.status is Status.DAMAGED:
+            return state_blocks.restore(machine, self._content_or_zeros)
+        check_identity(
+            state_blocks.unpack_identity(self.memory.content(state_blocks.IDENTITY.id)), self.plan.identity
+        )
+        return state_blocks.restore(machine, self.memory.content)
+
+    def _record_new_machine(self, machine: Machine) -> Machine:
+        """Put settings and identity on record before anything else happens."""
+        blank = state_blocks.restore(machine, lambda block: bytes(state_blocks.SIZES[block]))
+        identity = Put(state_blocks.IDENTITY.id, 0, state_blocks.pack_identity(self.plan.identity))
+        ticket = self.memory.append([*state_blocks.changes(blank, machine), identity])
+        while not self.memory.is_durable(ticket):
+            pass
+        return machine
+
+    def _content_or_zeros(self, block: int) -> bytes:
+        """Of a damaged memory: what is still good, as evidence for whoever reads the meters."""
+        try:
+            return self.memory.content(block)
+        except UnusableMemoryError:
+            return bytes(state_blocks.SIZES[block])
+
+    def _start_generator(self, machine: Machine, now: Now) -> Generator:
+        content = self._content_or_zeros(state_blocks.GENERATOR.id)
+        personalization = Personalization(self.options.serial, machine.marks.power_ups, "machine")
+        carry_over = content if any(content) else b""
+        return Generator(self.cabinet.entropy, personalization, now_us=now.us, carry_over=carry_over)
+
+    def _power_up(self, report: PowerUpReport, now: Now) -> None:
+        repairs = tuple(
+            finding.detail for finding in report.findings if not (finding.damaged or finding.cut_explains)
+        )
+        for finding in report.findings:
+            _log.warning("critical memory: %s", finding.detail)
+        self.executor.submit(commands.PowerUp(report.status is Status.FRESH, repairs))
+        if report.status is Status.DAMAGED:
+            detail = "; ".join(finding.detail for finding in report.damaged)
+            self.executor.submit(commands.SelfFault("memory_failure", detail))
+        else:
+            imbalance = books.imbalance(self.executor.machine)
+            if any(imbalance):
+                detail = f"the credit meter differs from the meters by {imbalance} cents"
+                self.executor.submit(commands.SelfFault("program_error", detail))
+        self._watch_generator()
+        self.executor.run(now)
+        self._keep_carry_over()
+
+    def _keep_carry_over(self) -> None:
+        """Give the next power-up's generator something of this one's (rng_and_stats.md 2, decisions.md)."""
+        if self.executor.is_writable and self.generator.failure is None:
+            self.memory.append([Put(state_blocks.GENERATOR.id, 0, self.generator.carry_over())], lazy=True)
+
+    def _sas_identity(self) -> SasIdentity:
+        options = self.options
+        return SasIdentity(options.sas_version, options.serial, options.game_id, options.additional_id)
+
+    # --- the loop ---
+
+    def turn(self) -> None:
+        """One pass: facts in a fixed order, then whatever became due. Raises InvariantError if all is lost."""
+        now = self._now(self.executor.machine)
+        submit = self.executor.submit
+        for fact in self.switches.step(now.us):
+            submit(fact)
+            if isinstance(fact, ButtonPressed):
+                self.generator.stir(now.us)
+            elif isinstance(fact, DoorMoved) and not fact.is_open:
+                self.generator.reseed(now.us)
+        if self.acceptor is not None:
+            for fact in self.acceptor.step(now.us):
+                submit(fact)
+        for link in self.sas:
+            for event in link.step(now.us, now.wall_us):
+                submit(event)
+        self.executor.run(now)
+        self._background(now)
+
+    def _background(self, now: Now) -> None:
+        """What waits until nothing else is to be done: the generator's cycling, memory's seal and scrub."""
+        due_us = self.generator.next_deadline_us()
+        if due_us is not None and now.us >= due_us:
+            self.generator.background(now.us)
+        self._watch_generator()
+        if self.executor.is_busy or not self.executor.is_writable:
+            return
+        try:
+            if self._seal_due_us is not None and now.us >= self._seal_due_us and self.memory.seal():
+                self._seal_due_us = None
+            if now.us >= self._scrub_due_us:
+                self._scrub_due_us = now.us + SCRUB_PERIOD_US
+                self._report_findings(self.memory.scrub_step())
+        except NvramError as error:
+            self.executor.submit(commands.SelfFault("memory_failure", str(error)))
+            self.executor.run(now)
+
+    def _report_findings(self, findings: Sequence[Finding]) -> None:
+        for finding in findings:
+            _log.warning("critical memory: %s", finding.detail)
+            if finding.damaged:
+                self.executor.submit(commands.SelfFault("memory_failure", finding.detail))
+            else:
+                self.executor.submit(commands.MemoryRepaired(finding.detail))
+
+    def _watch_generator(self) -> None:
+        failure = self.generator.failure
+        if failure is not None and not self._generator_failed:
+            self._generator_failed = True
+            self.executor.submit(commands.SelfFault("generator_failure", failure.detail))
+
+    def next_deadline_us(self) -> int:
+        """When ``turn`` must be called again even if nothing arrives, on the cabinet's monotonic clock."""
+        due = [self._scrub_due_us]
+        due += [
+            deadline
+            for deadline in (
+                self.switches.next_deadline_us(),
+                self.acceptor.next_deadline_us() if self.acceptor is not None else None,
+                *(link.next_deadline_us() for link in self.sas),
+                self.executor.next_timer_us(),
+                self.generator.next_deadline_us(),
+                self._seal_due_us,
+            )
+            if deadline is not None
+        ]
+        return min(due)
+
+    def power_down(self) -> None:
+        """Stop in good order: the event is recorded, memory sealed, the generator wiped."""
+        now = self._now(self.executor.machine)
+        self.executor.submit(commands.PowerDown())
+        self.executor.run(now)
+        try:
+            while self.executor.is_busy:
+                self.executor.run(now)
+            while self.executor.is_writable and not self.memory.seal():
+                pass
+        except NvramError as error:
+            _log.critical("critical memory failed at power-down: %s", error)
+        self.generator.shut_down()
+
+    def _now(self, machine: Machine) -> Now:
+        clock = self.cabinet.clock
+        return Now(clock.now_us(), clock.wall_us() + machine.marks.clock_offset_us)
+
+    # --- where effects go ---
+
+    def _durable(self, machine: Machine) -> None:
+        self._seal_due_us = self.cabinet.clock.now_us() + SEAL_AFTER_US
+        for link in self.sas:
+            link.refresh(machine)
+
+    def _order(self, order: orders.Order) -> None:
+        if isinstance(order, orders.SetLamp):
+            self.lamps.order(order)
+        elif self.acceptor is not None:
+            self.acceptor.order(order, self.cabinet.clock.now_us())
+
+    def _tell(self, effect: TellHost) -> None:
+        self.sas[effect.line].tell(self.cabinet.clock.now_us(), effect.answer)
+
+    def _publish(self, effect: Publish) -> None:
+        now = self._now(self.executor.machine)
+        announcement: Announcement = {
+            "sequence": effect.sequence,
+            "time_us": now.wall_us,
+            "event": effect.event,
+        }
+        announcement.update(effect.facts)
+        self._announce(announcement)
+
+    # --- what the public may see ---
+
+    def public_state(self) -> dict[str, object]:
+        """The body of ``GET /api/state``."""
+        return public_state.state(self)
+
+    def public_meters(self) -> dict[str, object]:
+        """The body of ``GET /api/meters``."""
+        return public_state.meters_body(self.executor.durable, self.plan.profile)
+
+    def vocabulary(self) -> dict[str, object]:
+        """The machine's half of ``GET /api/vocabulary``: events, tilts, buttons, doors, keys, settings."""
+        return public_state.vocabulary()

@@ -1,0 +1,199 @@
+"""One SAS line of the machine: its link, its end of the protocol, and what polls mean to the core.
+
+Read polls are answered at once from the last durable state. A command becomes an event; its answer goes out when the
+core says so, which it does once everything is on record. The line's end keeps the rule that an answer which is late
+is not sent but given to the host's repeat.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from firmware.core.commands import Event, HostHeard, HostLink
+from firmware.core.effects import Answer
+from firmware.core.host_queue import Line as OwedLine
+from firmware.core.state import Machine
+from firmware.links.sas.answers import ANSWERS, METER_POLLS
+from firmware.links.sas.behaviours import BEHAVIOURS
+from firmware.links.sas.commands import COMMANDS, LINE_COMMANDS
+from firmware.links.sas.notices import translate
+from firmware.links.sas.view import SasIdentity, SasView
+from hal.ports.links import LinkError, WakeupLink
+from sas_protocol.line_events import (
+    ACK,
+    BUSY,
+    IGNORE,
+    NACK,
+    Delivered,
+    LinkDown,
+    LinkUp,
+    PollReceived,
+    RawData,
+    Transmit,
+    Unsendable,
+)
+from sas_protocol.line_events import Answer as LineAnswer
+from sas_protocol.longpolls.meters import SEND_SELECTED_METERS
+from sas_protocol.machine_end import MachineEnd
+from sas_protocol.meter_answers import MeterAnswers
+
+_log = logging.getLogger(__name__)
+
+ANSWER_WINDOW_US = 15_000
+"""A command whose record is not durable by then gets no answer; its repeat does (design.md law 2)."""
+
+SERVED = frozenset(poll.code for poll in (*ANSWERS, *METER_POLLS, *COMMANDS, *LINE_COMMANDS))
+
+_LINE_ANSWERS: dict[Answer, LineAnswer] = {
+    Answer.ACK: ACK,
+    Answer.NACK: NACK,
+    Answer.BUSY: BUSY,
+    Answer.IGNORE: IGNORE,
+}
+
+
+class SasLink:
+    """The machine's end of one line.
+
+    Args:
+        number: of the line, from 0; events and effects name it.
+        link: the bytes.
+        address: 1..127.
+        behaviour: a key of ``behaviours.BEHAVIOURS``.
+        duties: what its host may do.
+        identity: who the machine says it is.
+        now_us: time of power-up.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        link: WakeupLink,
+        address: int,
+        behaviour: str,
+        duties: tuple[str, ...],
+        identity: SasIdentity,
+        now_us: int,
+    ) -> None:
+        self._number = number
+        self._link = link
+        self._duties = frozenset(duties)
+        self._identity = identity
+        rules = replace(BEHAVIOURS[behaviour], answer_window_us=ANSWER_WINDOW_US)
+        self.end = MachineEnd(address, now_us, served=SERVED, version=int(identity.version), rules=rules)
+        self._view: SasView | None = None
+        self._owed: OwedLine | None = None
+        self._meters = MeterAnswers(self._meter)
+        self._asked: list[int] = []  # numbers of polls whose command the core has not answered, oldest first
+        self._is_broken = False
+
+    # --- the loop's side ---
+
+    def step(self, now_us: int, wall_us: int) -> list[Event]:
+        """Take what has arrived, answer what can be answered, return what the core must decide."""
+        try:
+            runs = self._link.read()
+            self._is_broken = False
+        except LinkError as error:
+            self._say_broken(error)
+            runs = []
+        events: list[Event] = []
+        if runs:
+            if self._view is not None:
+                self._view.wall_us = wall_us
+            for item in self.end.receive(now_us, runs):
+                self._take(item, now_us, events)
+        due_us = self.end.next_deadline_us()
+        if due_us is not None and now_us >= due_us:
+            for item in self.end.tick(now_us):
+                self._take(item, now_us, events)
+        return events
+
+    def next_deadline_us(self) -> int | None:
+        """When ``step`` must be called even if nothing arrives."""
+        return self.end.next_deadline_us()
+
+    def tell(self, now_us: int, answer: Answer) -> None:
+        """Answer the oldest command that is waiting; its record is durable."""
+        if self._asked:
+            self._send(self.end.send(now_us, _LINE_ANSWERS[answer], self._asked.pop(0)))
+
+    def refresh(self, machine: Machine) -> None:
+        """A new durable state: polls are answered from it, and its queue is what the host is owed."""
+        self._view = SasView(machine, self._identity)
+        owed = machine.host_queues[self._number]
+        if owed is not self._owed:
+            self._owed = owed
+            denomination = machine.denomination
+            self.end.set_pending(tuple(translate(notice, denomination) for notice in owed.pending))
+
+    # --- the line's side ---
+
+    def _take(self, item: object, now_us: int, events: list[Event]) -> None:
+        match item:
+            case Transmit(data, wakeup):
+                self._send(data, wakeup=wakeup)
+            case PollReceived():
+                event = self._poll(item, now_us)
+                if event is not None:
+                    events.append(event)
+            case Delivered(notice) | Unsendable(notice):
+                events.append(HostHeard(self._number, notice.sequence))
+            case LinkUp():
+                events.append(HostLink(self._number, True))
+            case LinkDown():
+                events.append(HostLink(self._number, False))
+            case _:
+                return  # acknowledgements of answers and the real-time switch: the line's end keeps those
+
+    def _poll(self, received: PollReceived, now_us: int) -> Event | None:
+        """Answer a read poll; turn a command into its event."""
+        poll = received.poll
+        command = COMMANDS.get(poll)
+        if command is not None:
+            return self._command(received, now_us)
+        if received.is_broadcast or self._view is None:
+            return None
+        self._send(self.end.send(now_us, self._answer(received), received.number))
+        return None
+
+    def _answer(self, received: PollReceived) -> LineAnswer:
+        poll, fields = received.poll, received.fields
+        view = self._view
+        if view is None:
+            return IGNORE
+        if poll in METER_POLLS:
+            game, codes = fields["game"], [item["meter"] for item in fields["meters"]]
+            if poll is SEND_SELECTED_METERS:
+                return RawData(self._meters.selected(game, codes))
+            return RawData(self._meters.extended(game, codes))
+        return ANSWERS[poll](view, fields)
+
+    def _command(self, received: PollReceived, now_us: int) -> Event | None:
+        command = COMMANDS[received.poll]
+        if command.duty not in self._duties:
+            if not received.is_broadcast:
+                self._send(self.end.send(now_us, IGNORE, received.number))
+            return None
+        if received.is_broadcast:
+            return command.event(None, received.fields)
+        self._asked.append(received.number)
+        return command.event(self._number, received.fields)
+
+    def _meter(self, code: int, game: int) -> int | None:
+        return None if self._view is None else self._view.meter(code, game)
+
+    def _send(self, data: bytes, *, wakeup: bool = False) -> None:
+        if not data:
+            return
+        try:
+            self._link.write(data, wakeup=wakeup)
+        except LinkError as error:
+            self._say_broken(error)
+
+    def _say_broken(self, error: LinkError) -> None:
+        """Log once; that the host is gone the protocol finds out by itself (SAS 6.5)."""
+        if not self._is_broken:
+            self._is_broken = True
+            _log.warning("SAS line %d: %s", self._number, error)
