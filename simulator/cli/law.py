@@ -17,6 +17,9 @@ from simulator.law.clauses import REPOSITORY, REQUIREMENTS, LawError, complaint,
 app = typer.Typer(
     help="Clauses of the law, the tests that show them, and what those tests said last.",
     no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 
 _STYLES = {"shown": "green", "partly": "yellow", "not_yet": "red", "not_a_program": "dim"}

@@ -9,7 +9,8 @@ import pytest
 
 from tests.tidy.source import ROOT, Module, modules
 
-LINES_MAX = 500
+LINES_MAX = 600
+"""100 to 400 lines is the aim; what is longer than this is two subjects."""
 FUNCTION_LINES_MAX = 90
 """A function fits on a screen (60 or so); what is longer than this hides a part that wants a name."""
 
