@@ -6,13 +6,14 @@ from collections import Counter
 
 import pytest
 
-from firmware.links.sas.answers import ANSWERS
+from firmware.links.sas.answers import ANSWERS, METER_POLLS
 from firmware.links.sas.commands import COMMANDS, LINE_COMMANDS
 from firmware.links.sas.refused import REFUSED
 from sas_protocol.longpolls import V603, LongPoll
 from sas_protocol.longpolls.poll import Size
 
-OWNED = Counter([*ANSWERS, *COMMANDS, *LINE_COMMANDS, *REFUSED])
+ANSWERED = (*ANSWERS, *METER_POLLS)
+OWNED = Counter([*ANSWERED, *COMMANDS, *LINE_COMMANDS, *REFUSED])
 
 
 @pytest.mark.parametrize("poll", V603.values(), ids=lambda poll: f"{poll.code:02X}_{poll.name}")
@@ -25,7 +26,7 @@ def test_nothing_else_is_owned() -> None:
 
 
 def test_what_is_answered_has_an_answer_to_give() -> None:
-    for poll in ANSWERS:
+    for poll in ANSWERED:
         assert poll.response_size is not Size.NONE, poll.name
         assert poll.response is not None, poll.name
 
