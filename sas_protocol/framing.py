@@ -31,6 +31,9 @@ Run = tuple[bytes, bool | None]
 """Bytes that share one ninth bit: ``(data, wakeup)``; None: the line did not say."""
 
 
+_SYNC: Final = bytes((SYNC_POLL,))
+
+
 class MessageKind(Enum):
     """What a message is to this machine."""
 
@@ -68,6 +71,7 @@ class _Parser:
         "_address",
         "_general",
         "_table",
+        "ended_well",
         "found",
         "has_proof",
         "is_skipping",
@@ -84,6 +88,7 @@ class _Parser:
         self.found: list[Message] = []
         self.has_proof = False  # a message to us or to all was completed with a good CRC
         self.is_wanted = False  # a message to us was completed
+        self.ended_well = False  # the latest reading ended with a good CRC, whoever it was for
 
     def start(self, byte: int, is_marked: bool, is_suspect: bool = False) -> None:
         """Take a byte as the first of a message."""
@@ -131,6 +136,7 @@ class _Parser:
         is_read = self._table[frame[1]].is_read
         is_good = is_read or has_good_crc(frame)
         self.reading = None
+        self.ended_well = is_good and not is_read
         # Behind a proven end the next message may follow at once; else the next bytes may be strays.
         self.is_skipping = is_read or not is_good
         if frame[0] == self._address:
@@ -140,7 +146,7 @@ class _Parser:
             self.found.append(Message(MessageKind.BROADCAST, frame))
         else:
             return
-        self.has_proof = self.has_proof or (is_good and not is_read)
+        self.has_proof = self.has_proof or self.ended_well
 
     def take_found(self) -> list[Message]:
         """Hand over what was found, and forget it."""
@@ -177,7 +183,8 @@ class Ear:
         }
 
     def whole_message(self, now_us: int, runs: list[Run]) -> bytes:
-        """The common case made short: if these runs are just one message to us on a clear line, its bytes.
+        """The common case made short: if these runs are just one message to us, or the sync poll, on a clear
+        line, its bytes.
 
         Lengths are checked, the CRC is not. Returns b"" if it is anything else. Changes nothing: call
         ``took`` if the message is taken, ``hear`` with the same runs if not.
@@ -187,7 +194,7 @@ class Ear:
             return b""
         if len(runs) == 1:
             data, wakeup = runs[0]
-            if data == self._general:
+            if data == self._general or data == _SYNC:
                 return data
             if wakeup is True:
                 return b""
@@ -209,7 +216,7 @@ class Ear:
         return data if len(data) == size else b""
 
     def took(self, now_us: int, *, is_proven: bool) -> None:
-        """The message of ``whole_message`` was taken. ``is_proven``: it ended with a good CRC, or is one byte."""
+        """The message of ``whole_message`` was taken. ``is_proven``: it has a good CRC, or is one byte."""
         self._last_us = now_us
         self._main.is_skipping = not is_proven
         self._answered = False
@@ -222,19 +229,17 @@ class Ear:
     def hear(self, now_us: int, runs: list[Run]) -> list[Message]:
         """Take what has arrived; return complete messages in order."""
         heard = self.settle(now_us)
-        main = self._main
         gap_us = now_us - self._last_us
         for data, wakeup in runs:
             for byte in data:
                 self._byte(byte, wakeup, gap_us)
                 gap_us = 0
-                if main.found and self._trial is None:
-                    heard += main.take_found()
-                main = self._main
+                if self._trial is None and self._main.found:
+                    heard += self._main.take_found()
             if data:
                 self._last_us = now_us
                 self._answered = False
-        return heard + main.take_found() if main.found and self._trial is None else heard
+        return heard
 
     def settle(self, now_us: int) -> list[Message]:
         """Decide for a trial that found a poll to us and then heard nothing more."""
@@ -257,10 +262,14 @@ class Ear:
         is_pause = gap_us >= rules.idle_us
         if main.reading is not None and gap_us > rules.gap_max_us:
             self._counters.gaps += 1
+            # What still comes of a message that was dropped is not a new one.
+            is_rest = wakeup is False and main.reading.is_marked
             self._drop_reading()
             main = self._main
-            if wakeup is not True and not is_pause:
+            if is_rest or (wakeup is not True and not is_pause):
                 main.is_skipping = True
+                self._counters.stray_bytes += 1
+                return
         reading = main.reading
         if reading is None:
             if main.is_skipping and wakeup is not True and not is_pause:
@@ -307,14 +316,10 @@ class Ear:
             self._counters.cut_frames += 1
             self._promote(trial)
         elif main.reading is None:
-            last = main.found[-1].kind if main.found else MessageKind.OTHER
-            if last in (MessageKind.DAMAGED, MessageKind.UNKNOWN):
-                self._counters.cut_frames += 1
-                self._promote(trial)
-            elif main.found:
+            if main.ended_well or (main.found and main.found[-1].kind is MessageKind.LONG):
                 self._trial = None
             else:
-                # A poll to another machine or a spoilt broadcast has ended: no word on who was right.
+                self._counters.cut_frames += 1
                 self._promote(trial)
 
     def _promote(self, trial: _Parser) -> None:

@@ -12,7 +12,8 @@ class LineRules:
 
     Attributes:
         gap_max_us: a longer pause between two bytes of a message makes the message invalid.
-        idle_us: after this long without a byte, stray bytes are over and an unmarked byte may start a message.
+        idle_us: after this long without a byte, stray bytes are over and an unmarked byte may start
+            a message.
         settle_us: quiet time after which, of two possible readings of the same bytes, the shorter wins.
         answer_window_us: an answer that is not ready this long after its poll is not sent any more; it is
             kept for the host's identical repeat.

@@ -36,29 +36,37 @@ class MeterAnswers:
     ) -> None:
         self._lookup: Final = lookup
         self._table: Final = table
-        self._sizes: Final = {
-            code: max(meter.size, 5) if code in wide else meter.size for code, meter in table.items()
-        }
-        # (game, code) -> value and its encoded item; one entry per meter that was ever asked for.
-        self._extended: Final[dict[tuple[int, int], tuple[int, bytes]]] = {}
+        # code -> its constant bytes in 6F/AF (code and size), decimal format, modulus: made once.
+        self._shapes: Final[dict[int, tuple[bytes, str, int]]] = {}
+        for code, meter in table.items():
+            size = max(meter.size, 5) if code in wide else meter.size
+            head = code.to_bytes(2, "little") + bytes((size,))
+            self._shapes[code] = (head, f"%0{2 * size}d", 100**size)
+        # game -> code -> value and its encoded item: one entry per meter that was ever asked for.
+        self._items: Final[dict[int, dict[int, tuple[int, bytes]]]] = {}
 
     def extended(self, game: int, codes: Sequence[int]) -> bytes:
         """Body of a 6F/AF answer, values in request order; an unsupported meter gets size 00.
 
         Stops at the last meter that fits the length byte.
         """
-        lookup, cache = self._lookup, self._extended
+        lookup, shapes = self._lookup, self._shapes
+        items = self._items.get(game)
+        if items is None:
+            items = self._items[game] = {}
         parts = [encode_bcd(game, 2)]
         for code in codes:
-            value = lookup(code, game) if code in self._sizes else None
+            value = lookup(code, game) if code in shapes else None
             if value is None:
                 parts.append(code.to_bytes(2, "little") + b"\x00")
                 continue
-            known = cache.get((game, code))
-            if known is not None and known[0] == value:
-                parts.append(known[1])
-            else:
-                parts.append(self._item(game, code, value))
+            known = items.get(code)
+            if known is None or known[0] != value:
+                if value < 0:
+                    raise EncodeError(f"meter {code:02X} cannot be {value}")
+                head, form, modulus = shapes[code]
+                known = items[code] = (value, head + bytes.fromhex(form % (value % modulus)))
+            parts.append(known[1])
         body = b"".join(parts)
         size = len(body)
         while size > LENGTH_MAX:
@@ -77,12 +85,3 @@ class MeterAnswers:
                 parts.append(bytes((code,)) + encode_bcd(value % 100**meter.size, meter.size))
         body = b"".join(parts)
         return bytes((len(body),)) + body
-
-    def _item(self, game: int, code: int, value: int) -> bytes:
-        """Encode one meter of 6F/AF and remember it."""
-        if value < 0:
-            raise EncodeError(f"meter {code:02X} cannot be {value}")
-        size = self._sizes[code]
-        item = code.to_bytes(2, "little") + bytes((size,)) + encode_bcd(value % 100**size, size)
-        self._extended[game, code] = (value, item)
-        return item

@@ -124,8 +124,9 @@ class NoticeQueue:
 def wire_form(notice: Notice, *, real_time: bool) -> tuple[int, tuple[int, ...]]:
     """Code and facts of a notice as the mode wants them.
 
-    An accepted bill has two names: its own code outside real-time mode (where it has one), and 4F with country,
-    denomination and count in it. The queue may hold either; facts unknown to a bare code are sent as 0.
+    An accepted bill has two names: its own code outside real-time mode (where it has one), and 4F with
+    country, denomination and count in it. The queue may hold either; facts that a bare code lacks are sent
+    as 0.
     """
     code, facts = notice.code, notice.facts
     if real_time:

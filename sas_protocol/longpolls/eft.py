@@ -1,4 +1,4 @@
-"""Electronic funds transfer of SAS 5, obsolete; declared so that it is framed. SAS reference 14.10 (1 src)."""
+"""Electronic funds transfer of SAS 5, obsolete; declared so that it is framed. Reference 14.10 (1 src)."""
 
 from __future__ import annotations
 
