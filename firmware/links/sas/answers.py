@@ -160,7 +160,7 @@ def _selected_game(_: SasView, __: Fields) -> Answer:
 
 
 def _enabled_games(view: SasView, _: Fields) -> Answer:
-    return Data({"games": tuple({"game": offered.number} for offered in view.machine.rules.games)})
+    return Data({"games": tuple(offered.number for offered in view.machine.rules.games)})
 
 
 def _date_and_time(view: SasView, _: Fields) -> Answer:

@@ -164,7 +164,7 @@ class SasLink:
         if view is None:
             return IGNORE
         if poll in METER_POLLS:
-            game, codes = fields["game"], [item["meter"] for item in fields["meters"]]
+            game, codes = fields["game"], fields["meters"]
             if poll is SEND_SELECTED_METERS:
                 return RawData(self._meters.selected(game, codes))
             return RawData(self._meters.extended(game, codes))
