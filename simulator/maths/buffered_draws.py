@@ -34,7 +34,7 @@ class BufferedDraws:
             for word in self._words:
                 product = word * size
                 low = product & _MASK
-                if size <= low:
+                if 0 < size <= low:  # nearly always; then no remainder has to be worked out
                     return product >> WORD_BITS
                 if not 1 <= size <= _SIZE_MAX:
                     raise RangeError(f"a range of {size} is not in 1..2^32")

@@ -13,7 +13,6 @@ from firmware.rng.drbg import REQUEST_BYTES_MAX, Drbg
 from firmware.rng.scaling import WORD_BITS, RangeError
 
 _SIZE_MAX = 1 << WORD_BITS
-_MASK = np.uint64(_SIZE_MAX - 1)
 _SHIFT = np.uint64(WORD_BITS)
 
 
@@ -50,6 +49,8 @@ def scale_words(words: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.uint
         bits = size.bit_length() - 1
         return words >> np.uint32(WORD_BITS - bits) if bits else np.zeros_like(words)
     products = words.astype(np.uint64) * np.uint64(size)
-    refused_below = _SIZE_MAX % size
-    kept = products[(products & _MASK) >= np.uint64(refused_below)]
-    return (kept >> _SHIFT).astype(np.uint32)
+    low = products.astype(np.uint32)
+    refused_below = np.uint32(_SIZE_MAX % size)
+    if len(low) and low.min() < refused_below:
+        products = products[low >= refused_below]
+    return (products >> _SHIFT).astype(np.uint32)
