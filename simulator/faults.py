@@ -1,112 +1,120 @@
-"""Faults that a tester injects: one registry, asked by the parts that can misbehave.
+"""The faults of a whole world: each target with its kinds, injected, counted, timed and cleared in one place.
 
-A part that can fail asks ``take(target, kind)`` at the moment when it would matter; what is not in the table
-cannot be asked for. A fault ends when its count is used up, when its time is over, or when it is cleared.
+A target is a twin or a wire that can misbehave; it knows its own kinds and does them itself. The registry
+knows who they are and when a fault's time is over. Time is an argument, in integer microseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hal.ports.links import Run, WakeupLink
+from simulator.cabinet.faults import FaultSet
 
 
-class UnknownFaultError(Exception):
-    """No such fault. ``allowed``: the ones that exist, as ``target kind``."""
+class UnknownTargetError(ValueError):
+    """Nothing of that name can have that fault. ``allowed``: ``target kind`` of all that exist."""
 
     def __init__(self, target: str, kind: str, allowed: list[str]) -> None:
-        super().__init__(f"no such fault as {target[:100]!r} {kind[:100]!r}")
+        super().__init__(f"no such fault as {target[:100]} {kind[:100]}")
         self.allowed = allowed
 
 
-@dataclass(slots=True)
-class ActiveFault:
-    """A fault at work. ``remaining``: how many times yet; ``until_us``: when it ends. None: no limit."""
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One thing that can have faults.
 
-    target: str
-    kind: str
-    remaining: int | None
-    until_us: int | None
+    Args:
+        known: kind -> what happens, in words.
+        inject: ``(kind, now_us, count, detail)``; a count of ``None`` means until cleared.
+        clear: ``(kind, now_us)``.
+        active: kind -> how many times yet, ``None`` until cleared.
+    """
 
-
-Catalogue = Mapping[str, Mapping[str, str]]
-"""Target → kind → what happens, in words."""
+    known: Mapping[str, str]
+    inject: Callable[[str, int, int | None, int], None]
+    clear: Callable[[str, int], None]
+    active: Callable[[], Mapping[str, int | None]]
 
 
 class Faults:
-    """The faults that exist and those at work. Time is an argument, in microseconds."""
+    """Every fault that exists in a world, and those at work.
 
-    def __init__(self, *catalogues: Catalogue) -> None:
-        self._known: dict[str, dict[str, str]] = {}
-        for catalogue in catalogues:
-            for target, kinds in catalogue.items():
-                self._known.setdefault(target, {}).update(kinds)
-        self._active: dict[tuple[str, str], ActiveFault] = {}
+    Args:
+        targets: name -> target.
+    """
+
+    def __init__(self, targets: Mapping[str, Target]) -> None:
+        self._targets = dict(targets)
+        self._until_us: dict[tuple[str, str], int] = {}
 
     @property
-    def known(self) -> Catalogue:
-        """Every fault that exists."""
-        return self._known
+    def known(self) -> dict[str, dict[str, str]]:
+        """Target -> kind -> what happens, in words."""
+        return {name: dict(target.known) for name, target in self._targets.items()}
 
-    def check(self, target: str, kind: str) -> None:
-        """Raise UnknownFaultError unless the fault exists."""
-        if kind not in self._known.get(target, {}):
-            raise UnknownFaultError(
-                target, kind, [f"{name} {k}" for name, kinds in self._known.items() for k in kinds]
-            )
+    def inject(
+        self,
+        target: str,
+        kind: str,
+        now_us: int,
+        *,
+        count: int | None = None,
+        lasting_us: int | None = None,
+        detail: int = 0,
+    ) -> None:
+        """Put a fault to work ``count`` times, or for ``lasting_us``, or both; once if neither is said.
 
-    def inject(self, target: str, kind: str, count: int | None = None, until_us: int | None = None) -> None:
-        """Put a fault to work: ``count`` times, until ``until_us``, or for good. Raises UnknownFaultError."""
-        self.check(target, kind)
-        self._active[target, kind] = ActiveFault(target, kind, count, until_us)
+        ``detail``: a number that the kind understands, such as a failure's code. Raises UnknownTargetError.
+        """
+        found = self._find(target, kind)
+        if count is None and lasting_us is None:
+            count = 1
+        found.inject(kind, now_us, count, detail)
+        self._until_us.pop((target, kind), None)
+        if lasting_us is not None:
+            self._until_us[target, kind] = now_us + lasting_us
 
-    def clear(self, target: str | None = None, kind: str | None = None) -> list[ActiveFault]:
-        """End one fault, or all; return those that were at work. Raises UnknownFaultError."""
-        if target is None or kind is None:
-            ended = list(self._active.values())
-            self._active.clear()
-            return ended
-        self.check(target, kind)
-        one = self._active.pop((target, kind), None)
-        return [] if one is None else [one]
+    def clear(self, target: str, kind: str, now_us: int) -> None:
+        """End one fault, and mend what it broke. Raises UnknownTargetError."""
+        self._find(target, kind).clear(kind, now_us)
+        self._until_us.pop((target, kind), None)
 
-    def take(self, target: str, kind: str) -> bool:
-        """Return whether the fault strikes now, and count it."""
-        if not self._active:
-            return False
-        fault = self._active.get((target, kind))
-        if fault is None:
-            return False
-        if fault.remaining is not None:
-            fault.remaining -= 1
-            if fault.remaining <= 0:
-                del self._active[target, kind]
-        return True
+    def clear_all(self, now_us: int) -> None:
+        """End every fault at work."""
+        for name, target in self._targets.items():
+            for kind in tuple(target.active()):
+                self.clear(name, kind, now_us)
 
-    def expire(self, now_us: int) -> list[ActiveFault]:
-        """End the faults whose time is over; return them."""
-        if not self._active:
-            return []
-        over = [
-            fault
-            for fault in self._active.values()
-            if fault.until_us is not None and fault.until_us <= now_us
-        ]
-        for fault in over:
-            del self._active[fault.target, fault.kind]
-        return over
+    def expire(self, now_us: int) -> None:
+        """End the faults whose time is over."""
+        for target, kind in [key for key, until_us in self._until_us.items() if until_us <= now_us]:
+            self.clear(target, kind, now_us)
 
     def next_deadline_us(self) -> int | None:
         """When ``expire`` has something to do."""
-        return min((f.until_us for f in self._active.values() if f.until_us is not None), default=None)
+        return min(self._until_us.values(), default=None)
 
     def active(self) -> list[dict[str, object]]:
-        """Return the faults at work, ready for JSON."""
+        """Return the faults at work: target, kind, how many times yet, until when (``None``: no limit)."""
         return [
-            {"target": f.target, "kind": f.kind, "remaining": f.remaining, "until_us": f.until_us}
-            for f in self._active.values()
+            {
+                "target": name,
+                "kind": kind,
+                "remaining": remaining,
+                "until_us": self._until_us.get((name, kind)),
+            }
+            for name, target in self._targets.items()
+            for kind, remaining in target.active().items()
         ]
+
+    def _find(self, target: str, kind: str) -> Target:
+        found = self._targets.get(target)
+        if found is None or kind not in found.known:
+            allowed = [f"{name} {word}" for name, one in self._targets.items() for word in one.known]
+            raise UnknownTargetError(target, kind, allowed)
+        return found
 
 
 SAS_FAULTS: Mapping[str, str] = {
@@ -117,31 +125,39 @@ SAS_FAULTS: Mapping[str, str] = {
     "deaf": "what the host sent does not reach the machine",
 }
 
+_STRAY_BYTE = b"\x55"
+
 
 class FaultyLine:
-    """A SAS line whose wire can misbehave: a WakeupLink around another. ``target``: its name among the faults."""
+    """A SAS line whose wire can misbehave: a WakeupLink around another."""
 
-    def __init__(self, link: WakeupLink, faults: Faults, target: str) -> None:
+    def __init__(self, link: WakeupLink) -> None:
         self._link = link
-        self._faults = faults
-        self._target = target
+        self.faults = FaultSet(SAS_FAULTS)
+
+    @property
+    def target(self) -> Target:
+        """The wire as a target of the registry."""
+        return Target(
+            SAS_FAULTS,
+            lambda kind, _now_us, count, _detail: self.faults.inject(kind, count),
+            lambda kind, _now_us: self.faults.clear(kind),
+            self.faults.active,
+        )
 
     def read(self) -> list[Run]:
         """Return what has arrived, unless the line is deaf."""
         runs = self._link.read()
-        if runs and self._faults.take(self._target, "deaf"):
-            return []
-        return runs
+        return [] if runs and self.faults.take("deaf") else runs
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
         """Send ``data``, or what the faults at work leave of it."""
-        if self._faults.take(self._target, "silence"):
+        if self.faults.take("silence"):
             return
-        if len(data) > 1 and self._faults.take(self._target, "crc"):
+        if len(data) > 1 and self.faults.take("crc"):
             data = data[:-1] + bytes([data[-1] ^ 0x01])
-        if self._faults.take(self._target, "cut_short"):
+        if self.faults.take("cut_short"):
             data = data[:-1]
-        if self._faults.take(self._target, "noise"):
-            self._link.write(b"\x55")
-        if data:
-            self._link.write(data, wakeup=wakeup)
+        if self.faults.take("noise"):
+            self._link.write(_STRAY_BYTE)
+        self._link.write(data, wakeup=wakeup)

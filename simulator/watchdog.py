@@ -8,14 +8,18 @@ code that keeps the lock is out of its reach.
 from __future__ import annotations
 
 import faulthandler
+import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
 
+_log = logging.getLogger(__name__)
+
 EXIT_CODE = 86
 SILENCE_S = 3.0
+_DUMP_S = 0.1
 
 
 class Watchdog:
@@ -52,8 +56,10 @@ class Watchdog:
         while not self._stop.wait(self._silence_s / 6):
             is_silent = time.monotonic() - self._last > self._silence_s
             if is_silent and was_silent and not self._stop.is_set():
-                print(f"watchdog: the loop has been silent for {self._silence_s:g} s", file=sys.stderr)
-                faulthandler.dump_traceback(file=sys.stderr, all_threads=True)
+                _log.critical("watchdog: the loop has been silent for %g s", self._silence_s)
+                # In a thread of its own: nobody may be reading standard error, and this thread must not wait.
+                faulthandler.dump_traceback_later(0.01, file=sys.stderr)
+                time.sleep(_DUMP_S)
                 self._bite()
                 return
             was_silent = is_silent

@@ -24,6 +24,9 @@ DUTIES = ("general", "validation", "aft", "legacy_bonus", "progressive", "game_e
 
 DEFAULT_DUTIES = tuple(duty for duty in DUTIES if duty != "central_control")
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""Names of this computer that no other computer reaches."""
+
 DEFAULT_PANEL = ("127.0.0.1", 8080)
 
 LINE_KINDS = ("pty", "tcp", "memory")
@@ -349,7 +352,7 @@ def _panel_options(found: Found) -> PanelOptions | None:
         return None
     host, port = place
     token, insecure = str(found.get("panel_token", "")), bool(found.get("insecure", False))
-    if host not in ("127.0.0.1", "localhost", "::1") and not (token and insecure):
+    if host not in LOOPBACK and not (token and insecure):
         raise ConfigError(
             "a panel that other computers reach needs --panel-token TEXT and, as it has no TLS, --insecure",
             key="--panel",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import sys
@@ -42,9 +43,15 @@ async def serve(listener: socket.socket, channel: socket.socket) -> None:
     await listening
 
 
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """A refused WebSocket is no fault of the panel, though this server says so of each one."""
+    return "without completing handshake" not in record.getMessage()
+
+
 def main() -> None:
     """Run the process. Ctrl-C on the terminal reaches the machine too, which then ends the channel."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_a_line)
     listener, channel = (socket.socket(fileno=int(text)) for text in sys.argv[1:3])
     asyncio.run(serve(listener, channel))
 

@@ -95,7 +95,11 @@ class PanelChannel:
         if len(rest) > LINE_SIZE_MAX or len(lines) > OUTSTANDING:
             self.close()
             return []
-        return [_request(bytes(line)) for line in lines]
+        try:
+            return [_request(bytes(line)) for line in lines]
+        except (ValueError, KeyError, TypeError):
+            self.close()  # not our panel, or a broken one: the machine goes on without it
+            return []
 
     def reply(self, request_id: int, status: int, body: Body) -> None:
         """Answer one question; ``status`` is the HTTP status the panel will give."""

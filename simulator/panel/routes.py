@@ -169,6 +169,7 @@ ROUTES: tuple[Route, ...] = (
             Field("kind", "string", "what happens"),
             Field("count", "integer", "how many times", False, 1, 1_000_000),
             Field("milliseconds", "integer", "how long", False, 1, 86_400_000),
+            Field("detail", "integer", "a number that the kind understands, such as a code", False, 0, 255),
         ),
         tester=True,
     ),

@@ -113,6 +113,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def _endpoint(machine: MachineLink, methods: dict[str, Route]) -> Endpoint:
+    patience_s = float(str(machine.hello.get("answer_s_max", "inf")))
+
     async def endpoint(request: Request) -> Response:
         route = methods["GET" if request.method == "HEAD" else request.method]
         if route.verb == "wait":
@@ -120,7 +122,7 @@ def _endpoint(machine: MachineLink, methods: dict[str, Route]) -> Endpoint:
         arguments: dict[str, object] = dict(request.path_params)
         if route.fields:
             arguments |= parse_body(await _read_body(request), route.fields)
-        return JSONResponse(await machine.ask(route.verb, arguments, route.answer_s))
+        return JSONResponse(await machine.ask(route.verb, arguments, min(route.answer_s, patience_s)))
 
     return endpoint
 

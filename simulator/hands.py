@@ -1,0 +1,174 @@
+"""The hands of a person at the cabinet: notes, buttons, doors, keys, the note box.
+
+Each hand is one method; wrong names are told with what exists. What became of a note is told once its fate is
+known on both sides: physically, and on the machine's records (it acknowledges a stacked note only once it is
+recorded).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simulator.cabinet.note_path import Outcome
+
+if TYPE_CHECKING:
+    from simulator.world import World
+
+ACKNOWLEDGE_US = 5_000_000
+"""How long the answer about a stacked note waits for the machine's acknowledgement."""
+
+RESULTS = ("stacked", "returned", "rejected")
+
+
+class HandError(Exception):
+    """A hand that cannot be: ``status`` as in HTTP, ``allowed``: what would have been right."""
+
+    def __init__(self, status: int, title: str, detail: str, allowed: tuple[object, ...] = ()) -> None:
+        super().__init__(f"{title}: {detail}")
+        self.status = status
+        self.title = title
+        self.detail = detail
+        self.allowed = allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a note: ``result`` one of ``RESULTS``, ``reason`` a word or ``""``."""
+
+    result: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    """A stacked note whose acknowledgement is awaited."""
+
+    fate: Fate
+    until_us: int
+    told: Callable[[Fate], None]
+
+
+class Hands:
+    """The hands at one world. ``is_changed``: the counts differ from what was saved."""
+
+    def __init__(self, world: World, kept: Mapping[str, Mapping[str, int]] | None = None) -> None:
+        self._world = world
+        self._waiting: dict[int, Callable[[Fate], None]] = {}
+        self._settling: list[_Settling] = []
+        self._counts = {name: {"count": 0, "cents": 0} for name in ("inserted", *RESULTS)}
+        for name, numbers in (kept or {}).items():
+            self._counts[name].update(numbers)
+        self.is_changed = False
+        world.twins.acceptor.on_outcome = self._outcome
+
+    # --- what a hand does -----------------------------------------------------------------------------------
+
+    def bill(self, cents: int, told: Callable[[Fate], None] | None = None) -> int:
+        """Put a note in; ``told`` is called once with its fate. Returns the event log's sequence number.
+
+        Raises HandError for a note that the acceptor has no code for.
+        """
+        twins = self._world.twins
+        code = twins.note_codes.get(cents)
+        if code is None:
+            raise HandError(
+                422, "Unknown note", f"there is no note of {cents} cents", tuple(twins.note_codes)
+            )
+        number = twins.acceptor.physical().insertions + 1
+        if told is not None:
+            self._waiting[number] = told
+        self._count("inserted", cents)
+        sequence = self._world.sequence
+        twins.acceptor.insert(code, self._world.clock.now_us())
+        self._moved()
+        return sequence
+
+    def press(self, button: str) -> int:
+        """Press and release a button. Returns the sequence number. Raises HandError."""
+        self._known("button", button, self._world.twins.buttons)
+        sequence = self._world.sequence
+        self._world.twins.press(button, self._world.clock.now_us())
+        self._moved()
+        return sequence
+
+    def door(self, door: str, is_open: bool) -> int:
+        """Open or close a door, with or without power. Returns the sequence number. Raises HandError."""
+        self._known("door", door, self._world.twins.door_names)
+        sequence = self._world.sequence
+        self._world.twins.move_door(door, is_open)
+        self._moved()
+        return sequence
+
+    def key(self, key: str, on: bool) -> int:
+        """Turn a key. Returns the sequence number. Raises HandError."""
+        self._known("key", key, self._world.twins.keys)
+        sequence = self._world.sequence
+        self._world.twins.turn_key(key, on)
+        self._moved()
+        return sequence
+
+    def stacker(self, removed: bool) -> int:
+        """Take the note box out, or put it back emptied. Returns the sequence number."""
+        sequence = self._world.sequence
+        acceptor, now_us = self._world.twins.acceptor, self._world.clock.now_us()
+        if removed and acceptor.physical().box_present:
+            acceptor.remove_box()
+        elif not removed and not acceptor.physical().box_present:
+            acceptor.return_box(now_us, is_emptied=True)
+        self._moved()
+        return sequence
+
+    def power(self, on: bool) -> int:
+        """Cut or restore the power. Returns the sequence number."""
+        sequence = self._world.sequence
+        self._world.power(on)
+        return sequence
+
+    # --- time ---------------------------------------------------------------------------------------------
+
+    def step(self, now_us: int) -> None:
+        """Tell the fate of stacked notes that the machine has acknowledged."""
+        if not self._settling or (self._is_unacknowledged() and now_us < self._settling[0].until_us):
+            return
+        settled, self._settling = self._settling, []
+        for one in settled:
+            one.told(one.fate)
+
+    def next_deadline_us(self) -> int | None:
+        """When ``step`` must be called even if nothing arrives."""
+        return self._settling[0].until_us if self._settling else None
+
+    def to_json(self) -> dict[str, dict[str, int]]:
+        """Return what hands put in and what became of it: count and cents by ``inserted`` and by result."""
+        return {name: dict(numbers) for name, numbers in self._counts.items()}
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _moved(self) -> None:
+        self._world.stir()
+        self._world.stir_outside()
+
+    def _known(self, what: str, name: str, known: tuple[str, ...]) -> None:
+        if name not in known:
+            raise HandError(422, f"Unknown {what}", f"there is no {what} {name[:100]!r}", known)
+
+    def _count(self, name: str, cents: int) -> None:
+        self._counts[name]["count"] += 1
+        self._counts[name]["cents"] += cents
+        self.is_changed = True
+
+    def _is_unacknowledged(self) -> bool:
+        return self._world.twins.acceptor.physical().vend_unacknowledged
+
+    def _outcome(self, outcome: Outcome) -> None:
+        self._count(outcome.result, self._world.twins.cents_of(outcome.item.code))
+        told = self._waiting.pop(outcome.insertion, None)
+        if told is None:
+            return
+        fate = Fate(outcome.result, outcome.reason)
+        if outcome.result == "stacked" and self._is_unacknowledged():
+            self._settling.append(_Settling(fate, outcome.now_us + ACKNOWLEDGE_US, told))
+        else:
+            told(fate)
