@@ -1,0 +1,109 @@
+"""The steady check while the machine runs finds what goes bad under it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from firmware.memory import CriticalMemory, Finding, Place, Put, Status
+from tests.crash.cuttable_nvram import CuttableNvram
+from tests.firmware.memory.common import (
+    CREDITS,
+    IMAGE_SIZE,
+    METERS,
+    blank,
+    changed,
+    content_of,
+    memory_on,
+    open_memory,
+    played_memory,
+    put_to_sleep,
+    random_changes,
+    wait,
+)
+
+
+def scrub_all(memory: CriticalMemory) -> list[Finding]:
+    return [finding for _ in range(memory.scrub_steps) for finding in memory.scrub_step()]
+
+
+def test_a_healthy_memory_has_no_findings_at_any_moment() -> None:
+    nvram, chance = CuttableNvram(IMAGE_SIZE, lag=1), random.Random(4)
+    memory, _ = open_memory(nvram)
+    for _ in range(40):
+        ticket = memory.append(random_changes(chance))
+        assert scrub_all(memory) == []  # while the record is open, too
+        assert memory.check_block(METERS) == []
+        wait(memory, ticket)
+        memory.append([Put(CREDITS, 40, b"lazy")], lazy=True)
+        assert scrub_all(memory) == []
+
+
+def test_every_byte_that_goes_bad_under_a_running_machine_is_found_and_put_right() -> None:
+    part, content = played_memory(21)
+    for offset in range(0, IMAGE_SIZE, 37):
+        nvram = part.clone()
+        memory, _ = open_memory(nvram)
+        nvram.flip(offset, 0x40)
+        findings = scrub_all(memory)
+        assert len(findings) == 1, f"{offset:#x}"
+        assert not findings[0].damaged
+        expected = content
+        for _ in range(2):  # what must ride on a record rides on these
+            changes = [Put(CREDITS, 0, b"next")]
+            wait(memory, memory.append(changes))
+            expected = changed(expected, list(changes))
+        assert scrub_all(memory) == [], f"{offset:#x}: {findings}"
+        assert memory_on(nvram.clone()).examine().status is Status.INTACT
+        assert content_of(memory) == expected
+
+
+def test_a_page_bad_in_both_copies_is_damage_and_named() -> None:
+    nvram, _ = played_memory(21)
+    memory, _ = open_memory(nvram)
+    (page,) = memory.layout.pages_of(METERS)
+    for copy in (0, 1):
+        nvram.flip(page.offset + 30 + copy * memory.layout.half_size)
+    (finding,) = memory.check_block(METERS)
+    assert finding.damaged
+    assert finding.block == "meters"
+    assert memory.check_block(CREDITS) == []
+    assert [found for found in scrub_all(memory) if found.damaged] == [finding]
+
+
+@pytest.mark.parametrize("place", [Place.HEADER, Place.SEAL])
+def test_a_header_or_seal_bad_in_both_copies_is_damage(place: Place) -> None:
+    nvram, _ = played_memory(3)
+    memory, _ = open_memory(nvram)
+    offset = {Place.HEADER: 20, Place.SEAL: memory.layout.seal_offset + 6}[place]
+    for copy in (0, 1):
+        nvram.flip(offset + copy * memory.layout.half_size)
+    (finding,) = scrub_all(memory)
+    assert (finding.place, finding.damaged, finding.copy) == (place, True, None)
+
+
+def test_a_cut_while_a_repair_rides_on_a_record_loses_nothing() -> None:
+    """A page goes bad, the next record rewrites it, and the power goes at each operation of that."""
+    part, content = played_memory(21)
+    layout = memory_on(part).layout
+    for page in layout.pages:
+        for cut_after in range(6):
+            for seed in range(8):
+                nvram = CuttableNvram(IMAGE_SIZE, seed=seed)
+                nvram.load(part.image())
+                memory, _ = open_memory(nvram)
+                nvram.flip(page.offset + 50)
+                memory.check_block(page.block.id)
+                nvram.cut_after = nvram.operations + cut_after
+                changes = [Put(CREDITS, 0, b"next")]
+                try:
+                    wait(memory, memory.append(changes))
+                    put_to_sleep(memory)
+                except Exception as error:
+                    assert "operation" in str(error)
+                nvram.reboot()
+                memory, report = open_memory(nvram)
+                assert report.status in (Status.INTACT, Status.REPAIRED), report
+                assert content_of(memory) in (content, changed(content, list(changes)))
+    assert blank() != content
