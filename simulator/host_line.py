@@ -1,7 +1,7 @@
 """The host's end of a SAS line on this computer: a serial port, a pseudo-terminal or TCP.
 
-The first byte of each message carries the ninth bit. On a serial port and on a pseudo-terminal it is made
-with mark and space parity (serial_ninth_bit.md 3); on TCP it is lost, or written out with ``?marked``.
+On a serial port and on a pseudo-terminal the ninth bit is made with mark and space parity
+(serial_ninth_bit.md 3); on TCP it is lost, or written out with ``?marked``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import select
 import socket
 import termios
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 import serial
@@ -22,10 +21,10 @@ from hal.backends.serial_escapes import EscapeDecoder, escape
 
 FORMS = "pty:PATH, serial:DEVICE, tcp:HOST:PORT, or a path"
 BAUD = 19_200
-MARK_PAUSE_S = 0.002
-"""Between the marked byte and the change to space parity. A byte takes 0.573 ms, and tcdrain is not enough on
-some USB adapters; on a pseudo-terminal 2 ms were enough in every trial. It must stay below the 5 ms in which
-the next byte is due (SAS reference 3)."""
+PAUSE_S = 0.002
+"""From one write to the next. A byte takes 0.573 ms, and tcdrain is not enough on some USB adapters; on a
+pseudo-terminal 2 ms kept bytes and settings apart in every trial. It must stay below the 5 ms in which the
+next byte is due (SAS reference 3)."""
 CONNECT_TIMEOUT_S = 5.0
 READ_SIZE = 4096
 
@@ -41,8 +40,8 @@ class HostLine(Protocol):
     def url(self) -> str:
         """The line as it was asked for."""
 
-    def send(self, message: bytes) -> None:
-        """Send one message, its first byte marked. Raises HostLineError."""
+    def write(self, data: bytes, *, wakeup: bool) -> None:
+        """Send bytes, every one with the ninth bit ``wakeup``. Raises HostLineError."""
 
     def receive(self, timeout_s: float) -> bytes:
         """Return what is there, waiting up to ``timeout_s`` for a first byte; ``b""``: nothing came.
@@ -72,12 +71,11 @@ class SerialHostLine:
     Args:
         url: how the line is called in messages.
         device: path of the port.
-        sleep: waits between the marked byte and the rest.
     """
 
-    def __init__(self, url: str, device: str, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(self, url: str, device: str) -> None:
         self._url = url
-        self._sleep = sleep
+        self._written_s = 0.0
         try:
             self._port = serial.Serial(device, BAUD, timeout=0, exclusive=True)
         except (serial.SerialException, OSError, ValueError, termios.error) as error:
@@ -88,12 +86,17 @@ class SerialHostLine:
         """See HostLine."""
         return self._url
 
-    def send(self, message: bytes) -> None:
+    def write(self, data: bytes, *, wakeup: bool) -> None:
         """See HostLine."""
-        self._write(message[:1], serial.PARITY_MARK)
-        if message[1:]:
-            self._sleep(MARK_PAUSE_S)
-            self._write(message[1:], serial.PARITY_SPACE)
+        parity = serial.PARITY_MARK if wakeup else serial.PARITY_SPACE
+        time.sleep(max(0.0, self._written_s + PAUSE_S - time.monotonic()))
+        self._set_parity(parity)
+        try:
+            self._port.write(data)
+            self._port.flush()
+        except (serial.SerialException, OSError, termios.error) as error:
+            raise HostLineError(f"lost {self._url}: {_words(error)}.") from error
+        self._written_s = time.monotonic()
 
     def receive(self, timeout_s: float) -> bytes:
         """See HostLine."""
@@ -109,14 +112,6 @@ class SerialHostLine:
             with contextlib.suppress(HostLineError, OSError):  # where the line is gone, nobody minds
                 self._set_parity(serial.PARITY_NONE)  # or the next user of the port finds mark or space set
             self._port.close()
-
-    def _write(self, data: bytes, parity: str) -> None:
-        self._set_parity(parity)
-        try:
-            self._port.write(data)
-            self._port.flush()
-        except (serial.SerialException, OSError, termios.error) as error:
-            raise HostLineError(f"lost {self._url}: {_words(error)}.") from error
 
     def _set_parity(self, parity: str) -> None:
         try:
@@ -155,12 +150,10 @@ class TcpHostLine:
         """See HostLine."""
         return self._url
 
-    def send(self, message: bytes) -> None:
+    def write(self, data: bytes, *, wakeup: bool) -> None:
         """See HostLine."""
-        if self._escapes:
-            message = escape(message[:1], wakeup=True) + escape(message[1:], wakeup=False)
         try:
-            self._socket.sendall(message)
+            self._socket.sendall(escape(data, wakeup=wakeup) if self._escapes else data)
         except OSError as error:
             raise HostLineError(f"lost {self._url}: {_words(error)}.") from error
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hal.backends.pty_link import PtyLink
-from simulator.host_line import HostLineError, open_host_line
+from simulator.host_line import HostLine, HostLineError, open_host_line
 
 GENERAL_POLL = bytes.fromhex("81")
 LONG_POLL = bytes.fromhex("01 54")
@@ -22,6 +22,12 @@ def machine(tmp_path: Path) -> Iterator[PtyLink]:
     link = PtyLink(tmp_path / "sas")
     yield link
     link.close()
+
+
+def send(line: HostLine, message: bytes) -> None:
+    line.write(message[:1], wakeup=True)
+    if len(message) > 1:
+        line.write(message[1:], wakeup=False)
 
 
 def heard(machine: PtyLink, count: int) -> list[tuple[int, bool | None]]:
@@ -37,15 +43,14 @@ def test_on_a_pseudo_terminal_the_first_byte_of_each_message_is_marked(
     machine: PtyLink, tmp_path: Path
 ) -> None:
     line = open_host_line(f"pty:{tmp_path / 'sas'}")
-    received: list[tuple[int, bool | None]] = []
-    listener = threading.Thread(target=lambda: received.extend(heard(machine, 8)))
+    found: list[tuple[int, bool | None]] = []
+    listener = threading.Thread(target=lambda: found.extend(heard(machine, 8)))
     listener.start()
     for message in (GENERAL_POLL, LONG_POLL, GENERAL_POLL, LONG_POLL, LONG_POLL):
-        line.send(message)
-        time.sleep(0.005)  # a real host waits for the answer here
+        send(line, message)  # the pauses between are the line's own
     listener.join()
     line.close()
-    assert received == [
+    assert found == [
         (0x81, True), (0x01, True), (0x54, False), (0x81, True),
         (0x01, True), (0x54, False), (0x01, True), (0x54, False),
     ]  # fmt: skip
@@ -65,13 +70,22 @@ def test_tcp_carries_the_ninth_bit_only_where_asked(query: str, is_marked: bool)
         line = open_host_line(f"tcp:127.0.0.1:{server.getsockname()[1]}{query}")
         machine, _ = server.accept()
         with machine:
-            line.send(b"\x01\xff")
-            assert machine.recv(16) == (b"\xff\x00\x01\xff\xff" if is_marked else b"\x01\xff")
+            send(line, b"\x01\xff")
+            assert received(machine, 5 if is_marked else 2) == (
+                b"\xff\x00\x01\xff\xff" if is_marked else b"\x01\xff"
+            )
             machine.sendall(b"\xff\xff\x01" if is_marked else b"\xff\x01")
             assert line.receive(1.0) == b"\xff\x01"
         with pytest.raises(HostLineError, match="the machine's end closed it"):
             line.receive(1.0)
         line.close()
+
+
+def received(machine: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        data += machine.recv(16)
+    return data
 
 
 def free_port() -> int:
