@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, NoReturn
 
@@ -25,7 +26,7 @@ from firmware.rng.known_answers import Mechanism, passes
 from firmware.rng.scaling import DRAWS_MAX, RANGE_MAX
 from hal.backends.seeded_entropy import SeededEntropy
 from hal.backends.system_entropy import SystemEntropy
-from hal.ports.entropy import Entropy
+from hal.ports.entropy import Entropy, EntropyError
 
 app = typer.Typer(
     help="Random numbers: collect samples, test them, check known answers.", no_args_is_help=True
@@ -131,6 +132,9 @@ def test(
     level: Annotated[
         float, typer.Option(help="Confidence in percent, corrected for the number of tests.")
     ] = 99.0,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Same mechanism and scaling in NumPy: for many millions of draws.")
+    ] = False,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
@@ -148,7 +152,7 @@ def test(
         _refuse(f"--level {level}: a confidence level is in 50..100 percent, without 100")
     if not all(2 <= size <= 1000 for size in sizes):
         _refuse("--ranges: reels of 2..1,000 stops can be tested")
-    p_values = _outcome_p_values(_generator(seed), sizes, count)
+    p_values = _outcome_p_values(seed, sizes, count, fast)
     least = (1 - level / 100) / len(p_values)
     unlikely = {name: p for name, p in p_values.items() if p < least}
     if as_json:
@@ -162,10 +166,13 @@ def test(
     raise typer.Exit(1 if unlikely else 0)
 
 
+def _source(seed: str | None) -> Entropy:
+    return SystemEntropy() if seed is None else SeededEntropy(seed)
+
+
 def _generator(seed: str | None) -> Generator:
     """The machine's generator, on the system's entropy or on a seed."""
-    source: Entropy = SystemEntropy() if seed is None else SeededEntropy(seed)
-    generator = Generator(source, Personalization("egm rng", 0), now_us=0)
+    generator = Generator(_source(seed), Personalization("egm rng", 0), now_us=0)
     if generator.failure is not None:
         _out_of_service(RngFailureError(generator.failure))
     return generator
@@ -291,29 +298,48 @@ def _is_right(case: Case) -> bool:
         return False
 
 
-def _outcome_p_values(generator: Generator, sizes: tuple[int, ...], count: int) -> dict[str, float]:
+def _outcome_p_values(seed: str | None, sizes: tuple[int, ...], count: int, fast: bool) -> dict[str, float]:
     """Draw ``count`` games and return the p-value of each test by name."""
     try:
-        import numpy as np
-
         from simulator.maths import outcome_tests
     except ImportError:
         _refuse("this needs NumPy, which is not installed: pip install 'egm[math]'")
-    draw: Callable[[tuple[int, ...]], tuple[int, ...]] = generator.draw
+    reels = _reels_in_bulk(seed, sizes, count) if fast else _reels(seed, sizes, count)
+    p_values: dict[str, float] = {}
+    for number, (reel, size) in enumerate(zip(reels, sizes, strict=True), start=1):
+        for name, p in outcome_tests.position(reel, size).items():
+            p_values[f"reel_{number}_{name}"] = p
+    for first, second in combinations(range(len(sizes)), 2):
+        p = outcome_tests.correlation(reels[first], reels[second])
+        p_values[f"reels_{first + 1}_{second + 1}_interplay"] = p
+    return p_values
+
+
+def _reels(seed: str | None, sizes: tuple[int, ...], count: int) -> list[Any]:
+    """The outcomes of each reel, as an array, from the machine's own calls: one a game."""
+    import numpy as np
+
+    draw = _generator(seed).draw
     flat = (value for _ in _progress(count, _LONG_DRAWS) for value in draw(sizes))
     try:
         games = np.fromiter(flat, dtype=np.int64, count=count * len(sizes)).reshape(count, len(sizes))
     except RngFailureError as error:
         _out_of_service(error)
-    p_values: dict[str, float] = {}
-    for reel, size in enumerate(sizes):
-        for name, p in outcome_tests.position(games[:, reel], size).items():
-            p_values[f"reel_{reel + 1}_{name}"] = p
-    for first in range(len(sizes)):
-        for second in range(first + 1, len(sizes)):
-            pair = outcome_tests.correlation(games[:, first], games[:, second])
-            p_values[f"reels_{first + 1}_{second + 1}_interplay"] = pair
-    return p_values
+    return list(games.T)
+
+
+def _reels_in_bulk(seed: str | None, sizes: tuple[int, ...], count: int) -> list[Any]:
+    """The same from requests of 64 KiB, one reel after the other."""
+    from simulator.maths.bulk_draws import BulkDraws
+
+    source = _source(seed)
+    drbg = CtrDrbg()
+    try:
+        drbg.instantiate(source.read(48), source.read(16), b"egm rng test --fast")
+    except EntropyError as error:
+        _out_of_service(error)
+    bulk = BulkDraws(drbg)
+    return [bulk.below(size, count) for size in sizes]
 
 
 def _refuse(sentence: str) -> NoReturn:
@@ -322,7 +348,7 @@ def _refuse(sentence: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def _out_of_service(error: RngFailureError) -> NoReturn:
+def _out_of_service(error: RngFailureError | EntropyError) -> NoReturn:
     """The generator said no: one sentence, exit code 1."""
     typer.echo(f"egm rng: {error}", err=True)
     raise typer.Exit(1)

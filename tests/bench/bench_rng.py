@@ -1,7 +1,6 @@
-"""Speed of random numbers as ratios to named baselines, taken in turns in the same run.
+"""Speed of random numbers beside named baselines, taken in turns in the same run.
 
-Run it with ``python -m tests.bench.bench_rng``. Ratios above 1 mean faster than the baseline; floors are
-those set for ``make bench``.
+``make bench ARGS=rng``. A floor is the baseline's figure; a ratio above 1 means faster than the baseline.
 """
 
 from __future__ import annotations
@@ -9,8 +8,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from firmware.rng.ctr_drbg import CtrDrbg
 from firmware.rng.generator import Generator, Personalization
 from firmware.rng.hmac_drbg import HmacDrbg
 from hal.backends.system_entropy import SystemEntropy
-from simulator.maths.buffered_draws import BufferedDraws
 from simulator.maths.bulk_draws import BulkDraws
+from simulator.maths.simulation import draws
+from tests.bench.rows import Row
 
 STOPS = (32, 32, 32, 32, 32)
 ROUNDS = 25
@@ -28,14 +29,23 @@ KIBIBYTES_64 = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two ways to the same amount of work. ``floor``: the least ratio wanted, or None where none was set."""
+    """Two ways to ``calls`` times the same work. ``limit``: the least ratio wanted; None: reported only."""
 
-    what: str
-    baseline: str
-    ours: Callable[[], object]
-    theirs: Callable[[], object]
+    name: str
+    ours: Callable[[int], object]
+    theirs: Callable[[int], object]
     calls: int
-    floor: float | None
+    limit: float | None = None
+
+
+def repeated(call: Callable[[], object]) -> Callable[[int], None]:
+    """Return a function that makes the call so many times."""
+
+    def repeat(calls: int) -> None:
+        for _ in range(calls):
+            call()
+
+    return repeat
 
 
 def comparisons() -> list[Comparison]:
@@ -44,92 +54,69 @@ def comparisons() -> list[Comparison]:
     drbg, second = CtrDrbg(), HmacDrbg()
     for mechanism in (drbg, second):
         mechanism.instantiate(os.urandom(48), os.urandom(16))
-    buffered, bulk = BufferedDraws(drbg), BulkDraws(drbg)
+    bulk = BulkDraws(drbg)
     pcg64 = np.random.Generator(np.random.PCG64())
-    below, randbelow = buffered.below, secrets.randbelow
+    simulated = draws(1, STOPS)
+    randbelow = secrets.randbelow
 
     def five_randbelow() -> None:
         for size in STOPS:
             randbelow(size)
 
-    def thousand_randbelow() -> None:
-        for _ in range(1_000):
-            randbelow(38)
-
-    def thousand_buffered() -> None:
-        for _ in range(1_000):
-            below(38)
-
+    kernel = repeated(lambda: os.urandom(KIBIBYTES_64))
     return [
         Comparison(
-            "a game's five stops, one request",
-            "five secrets.randbelow",
-            lambda: generator.draw(STOPS),
-            five_randbelow,
+            "five stops in one request, beside five secrets.randbelow",
+            repeated(lambda: generator.draw(STOPS)),
+            repeated(five_randbelow),
             2_000,
             0.6,
         ),
         Comparison(
-            "1,000 buffered draws", "1,000 secrets.randbelow", thousand_buffered, thousand_randbelow, 5, 5.0
+            "five stops of a simulation, buffered, beside five secrets.randbelow",
+            lambda calls: [sum(row) for row in islice(simulated, calls)],
+            repeated(five_randbelow),
+            2_000,
+            5.0,
         ),
         Comparison(
-            "64 KiB, CTR_DRBG",
-            "os.urandom",
-            lambda: drbg.generate(KIBIBYTES_64),
-            lambda: os.urandom(KIBIBYTES_64),
+            "64 KiB of CTR_DRBG, beside os.urandom",
+            repeated(lambda: drbg.generate(KIBIBYTES_64)),
+            kernel,
             20,
-            None,
         ),
         Comparison(
-            "64 KiB, HMAC_DRBG",
-            "os.urandom",
-            lambda: second.generate(KIBIBYTES_64),
-            lambda: os.urandom(KIBIBYTES_64),
+            "64 KiB of HMAC_DRBG, beside os.urandom",
+            repeated(lambda: second.generate(KIBIBYTES_64)),
+            kernel,
             1,
-            None,
         ),
         Comparison(
-            "100,000 NumPy draws below 38",
-            "NumPy PCG64 integers",
-            lambda: bulk.below(38, 100_000),
-            lambda: pcg64.integers(0, 38, 100_000, dtype=np.uint32),
+            "100,000 draws below 38 in NumPy, beside its PCG64",
+            repeated(lambda: bulk.below(38, 100_000)),
+            repeated(lambda: pcg64.integers(0, 38, 100_000, dtype=np.uint32)),
             2,
-            None,
         ),
     ]
 
 
-def seconds(call: Callable[[], object], calls: int) -> float:
-    """Return how long ``calls`` calls take, each."""
+def seconds(work: Callable[[int], object], calls: int) -> float:
+    """Return how long one call takes, on average of ``calls``."""
     start = time.perf_counter()
-    for _ in range(calls):
-        call()
+    work(calls)
     return (time.perf_counter() - start) / calls
 
 
-def measure(comparison: Comparison) -> tuple[float, float]:
-    """Return the best time of each side, seconds a call, from rounds taken in turns."""
-    ours = theirs = float("inf")
-    for _ in range(ROUNDS):
-        ours = min(ours, seconds(comparison.ours, comparison.calls))
-        theirs = min(theirs, seconds(comparison.theirs, comparison.calls))
-    return ours, theirs
-
-
-def main() -> bool:
-    """Print one line a comparison; return whether every floor was reached."""
-    reached = True
-    print(f"{'what':34}{'baseline':26}{'ours us':>10}{'theirs us':>11}{'ratio':>8}{'floor':>7}")
+def main() -> Iterator[Row]:
+    """Measure each comparison: the best of rounds taken in turns, as rates."""
     for comparison in comparisons():
-        ours, theirs = measure(comparison)
-        ratio = theirs / ours
-        floor = "" if comparison.floor is None else f"{comparison.floor:.1f}"
-        missed = comparison.floor is not None and ratio < comparison.floor
-        reached = reached and not missed
-        line = f"{comparison.what:34}{comparison.baseline:26}{ours * 1e6:10.2f}{theirs * 1e6:11.2f}"
-        print(f"{line}{ratio:8.2f}{floor:>7}{'  MISSED' if missed else ''}")
-    return reached
+        ours = theirs = float("inf")
+        for _ in range(ROUNDS):
+            ours = min(ours, seconds(comparison.ours, comparison.calls))
+            theirs = min(theirs, seconds(comparison.theirs, comparison.calls))
+        yield Row(comparison.name, 1 / ours, "/s", 1 / theirs, comparison.limit, "at_least")
 
 
 if __name__ == "__main__":
-    raise SystemExit(0 if main() else 1)
+    for row in main():
+        print("  ".join(row.cells()))

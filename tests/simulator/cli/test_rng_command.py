@@ -168,3 +168,11 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0
     assert f"Example: egm rng {command}" in result.stdout
+
+
+def test_fast_outcome_tests_pass_and_repeat_by_seed() -> None:
+    arguments = ("test", "--ranges", "22,38", "--count", "300000", "--fast", "--json", "--seed")
+    first, again, other = (json.loads(run(*arguments, seed).stdout) for seed in ("1", "1", "2"))
+    assert first["passed"]
+    assert first == again
+    assert first["p"] != other["p"]

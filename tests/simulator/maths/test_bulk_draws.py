@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from firmware.rng.ctr_drbg import CtrDrbg
 from firmware.rng.scaling import RangeError, scale_word
-from simulator.maths.buffered_draws import BufferedDraws
 from simulator.maths.bulk_draws import BulkDraws, scale_words
 
 WORD = 1 << 32
@@ -35,12 +34,9 @@ def expected(size: int, count: int) -> list[int]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_bulk_and_buffered_draws_equal_the_exact_scaling(size: int) -> None:
+def test_bulk_draws_equal_the_exact_scaling(size: int) -> None:
     count = 20_000
-    wanted = expected(size, count)
-    assert BulkDraws(mechanism()).below(size, count).tolist() == wanted
-    buffered = BufferedDraws(mechanism())
-    assert [buffered.below(size) for _ in range(count)] == wanted
+    assert BulkDraws(mechanism()).below(size, count).tolist() == expected(size, count)
 
 
 @given(st.lists(st.integers(0, WORD - 1), max_size=50), st.integers(1, WORD))
@@ -53,10 +49,6 @@ def test_any_words_scale_alike(words: list[int], size: int) -> None:
 def test_impossible_ranges_are_refused(size: int) -> None:
     with pytest.raises(RangeError):
         BulkDraws(mechanism()).below(size, 1)
-    buffered = BufferedDraws(mechanism())
-    for _ in range(100):
-        with pytest.raises(RangeError):
-            buffered.below(size)
 
 
 def test_a_bulk_draw_of_nothing_is_empty() -> None:
