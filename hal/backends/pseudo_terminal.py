@@ -63,6 +63,8 @@ class PseudoTerminal:
         tty.setraw(slave)
         self._set_extproc()
         fcntl.ioctl(self.master, termios.TIOCPKT, _ON)
+        self._poller = select.poll()
+        self._poller.register(self.master, select.POLLIN)
 
     def packet(self, limit: int) -> bytes | None:
         """Return the next packet, ``None`` if there is none. First byte: 00 for data, otherwise a status.
@@ -77,6 +79,9 @@ class PseudoTerminal:
 
     def waiting(self) -> int:
         """Return how many bytes from the host lie ready to be read."""
+        # Polling makes the kernel hand over what is still on its way from the slave; the count alone would
+        # miss it.
+        self._poller.poll(0)
         count = array.array("i", [0])
         fcntl.ioctl(self.master, termios.FIONREAD, count)
         return count[0]
@@ -132,9 +137,7 @@ class PseudoTerminal:
         return False
 
     def _is_hung_up(self) -> bool:
-        poller = select.poll()
-        poller.register(self.master, 0)
-        return any(event & select.POLLHUP for _, event in poller.poll(0))
+        return any(event & select.POLLHUP for _, event in self._poller.poll(0))
 
     def write(self, data: bytes) -> int:
         """Return how many bytes the host's side had room for, 0 included."""

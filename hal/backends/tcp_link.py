@@ -201,10 +201,9 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise BackendError(
-            f"Cannot listen on {host}: {reason(error)}; use an address of this computer."
-        ) from error
+    except (OSError, UnicodeError) as error:  # UnicodeError: a text that cannot be the name of a host
+        why = reason(error) if isinstance(error, OSError) else "no name of a host"
+        raise BackendError(f"Cannot listen on {host}: {why}; use an address of this computer.") from error
     try:
         # A port that a machine has just left may be taken at once; one that is listened on may not.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -42,20 +42,19 @@ def reopen(port: str, frames: int, pause: float) -> None:
 
 
 def polls(port: str, frames: int, pause: float) -> None:
-    """A foreign poll before each message, mark parity asked for twice, another speed each time."""
+    """A foreign poll under mark before each message, and another speed each time."""
     host = serial.Serial(port, 19200, parity=serial.PARITY_SPACE, timeout=0.1)
     for number in range(frames):
         first, rest = frame(number)
         host.parity = serial.PARITY_MARK
-        host.baudrate = (9600, 115200, 19200)[number % 3]
         host.write(b"\x82")
         time.sleep(pause)
-        host.parity = serial.PARITY_MARK
         host.write(first)
         time.sleep(pause)
         host.parity = serial.PARITY_SPACE
         host.write(rest)
         time.sleep(pause)
+        host.baudrate = (9600, 115200, 19200)[number % 3]
     host.close()
 
 

@@ -22,6 +22,10 @@ frame, REST_SIZE = _HOST["frame"], _HOST["REST_SIZE"]
 
 FRAMES = 200
 PAUSE_MS = 5
+STALL_US = 3_000  # well within the host's pause, so that one setting's bytes are read before the next
+BYTES_PER_STALL = 16  # two messages
+
+Bits = list[tuple[int, bool | None]]
 
 
 @pytest.fixture
@@ -31,34 +35,32 @@ def link(tmp_path: Path) -> Iterator[PtyLink]:
     link.close()
 
 
-def listen(link: PtyLink, style: str, tmp_path: Path, frames: int) -> list[tuple[int, bool | None]]:
-    """Run the host and return every byte with its ninth bit, read as the machine's loop reads."""
+def listen(link: PtyLink, style: str, tmp_path: Path, frames: int) -> tuple[Bits, int]:
+    """Run the host; return every byte with its ninth bit, and how often we were kept from listening."""
     command = [sys.executable, str(HOST_PROGRAM), style]
     command += [str(tmp_path / "sas"), str(frames), str(PAUSE_MS)]
     waiter = LoopWaiter()
     waiter.register(link.fileno())
-    bits: list[tuple[int, bool | None]] = []
+    bits: Bits = []
+    stalls = 0
     with subprocess.Popen(command) as host:
-        while host.poll() is None:
-            waiter.wait(time.monotonic_ns() // 1000 + 20_000)
+        is_running = True
+        while is_running:
+            is_running = host.poll() is None
+            started_us = time.monotonic_ns() // 1000
+            waiter.wait(started_us + 1000)
             bits += [(byte, wakeup) for data, wakeup in link.read() for byte in data]
-        bits += [(byte, wakeup) for data, wakeup in link.read() for byte in data]
+            stalls += time.monotonic_ns() // 1000 - started_us > STALL_US
         assert host.returncode == 0, "a request of the host failed"
     waiter.close()
-    return bits
+    return bits, stalls
 
 
-def assert_recovered(bits: list[tuple[int, bool | None]], expected: list[tuple[int, bool]]) -> None:
-    """All bytes there, no ninth bit wrong, and nearly all known: on a busy computer a few may be unknown."""
+def assert_recovered(bits: Bits, stalls: int, expected: list[tuple[int, bool]]) -> None:
+    """All bytes there, and every ninth bit right but those that a stalled reader saw in one heap."""
     assert [byte for byte, _ in bits] == [byte for byte, _ in expected]
-    wrong = [
-        index
-        for index, (found, wanted) in enumerate(zip(bits, expected, strict=True))
-        if found[1] is not None and found[1] is not wanted[1]
-    ]
-    unknown = sum(wakeup is None for _, wakeup in bits)
-    assert not wrong, f"bytes {wrong} of {len(bits)}"
-    assert unknown <= len(bits) * 0.05
+    amiss = [index for index, pair in enumerate(zip(bits, expected, strict=True)) if pair[0] != pair[1]]
+    assert len(amiss) <= stalls * BYTES_PER_STALL, f"bytes {amiss} of {len(bits)} after {stalls} stalls"
 
 
 @pytest.mark.parametrize("style", ["toggle", "reopen", "polls"])
@@ -69,11 +71,11 @@ def test_mark_and_space_parity_become_the_ninth_bit(link: PtyLink, tmp_path: Pat
         first, rest = frame(number)
         expected += [(0x82, True)] * (style == "polls")
         expected += [(first[0], True), *((byte, False) for byte in rest)]
-    assert_recovered(listen(link, style, tmp_path, frames), expected)
+    assert_recovered(*listen(link, style, tmp_path, frames), expected)
 
 
 def test_a_host_without_parity_leaves_the_bit_to_be_inferred(link: PtyLink, tmp_path: Path) -> None:
-    bits = listen(link, "bare", tmp_path, 20)
+    bits, _ = listen(link, "bare", tmp_path, 20)
     assert len(bits) == 20 * (1 + REST_SIZE)
     assert {wakeup for _, wakeup in bits} == {None}
 
