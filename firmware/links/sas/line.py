@@ -7,7 +7,6 @@ is not sent but given to the host's repeat.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 from firmware.core.commands import Event, HostHeard, HostLink
@@ -38,8 +37,6 @@ from sas_protocol.longpolls.meters import SEND_SELECTED_METERS
 from sas_protocol.machine_end import MachineEnd
 from sas_protocol.meter_answers import MeterAnswers
 
-_log = logging.getLogger(__name__)
-
 ANSWER_WINDOW_US = 15_000
 """A command whose record is not durable by then gets no answer; its repeat does (design.md law 2)."""
 
@@ -64,6 +61,11 @@ class SasLink:
         duties: what its host may do.
         identity: who the machine says it is.
         now_us: time of power-up.
+
+    Attributes:
+        end: the protocol's end, with its counters.
+        trouble: why the link carries nothing at present, "" if it does; that the host is gone the protocol finds
+            out by itself (SAS 6.5).
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class SasLink:
         self._owed: OwedLine | None = None
         self._meters = MeterAnswers(self._meter)
         self._asked: list[int] = []  # numbers of polls whose command the core has not answered, oldest first
-        self._is_broken = False
+        self.trouble = ""
 
     # --- the loop's side ---
 
@@ -94,9 +96,9 @@ class SasLink:
         """Take what has arrived, answer what can be answered, return what the core must decide."""
         try:
             runs = self._link.read()
-            self._is_broken = False
+            self.trouble = ""
         except LinkError as error:
-            self._say_broken(error)
+            self.trouble = str(error)
             runs = []
         events: list[Event] = []
         if runs:
@@ -190,10 +192,4 @@ class SasLink:
         try:
             self._link.write(data, wakeup=wakeup)
         except LinkError as error:
-            self._say_broken(error)
-
-    def _say_broken(self, error: LinkError) -> None:
-        """Log once; that the host is gone the protocol finds out by itself (SAS 6.5)."""
-        if not self._is_broken:
-            self._is_broken = True
-            _log.warning("SAS line %d: %s", self._number, error)
+            self.trouble = str(error)
