@@ -49,8 +49,8 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
     missing = [key for key in missing if key not in profile.meter_waivers.value]
     if missing:
         raise ConfigError(
-            f"profile {profile.name}: this program has no meter {missing[0]!r}, which {profile.required_meters.citation} "
-            "requires; the profile needs a waiver for it"
+            f"profile {profile.name}: this program has no meter {missing[0]!r}, which "
+            f"{profile.required_meters.citation} requires; the profile needs a waiver for it"
         )
     return Plan(
         profile=profile,

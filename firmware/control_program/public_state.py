@@ -113,8 +113,7 @@ def _tilt(key: str) -> Body:
 
 def _messages(program: ControlProgram, machine: Machine, conditions: list[str]) -> list[str]:
     texts = [tilt_table.CONDITIONS[key].text for key in conditions]
-    for one in machine.handpay:
-        texts.append(f"HAND PAY ${one.cents // 100:,}.{one.cents % 100:02d}")
+    texts += [f"HAND PAY ${one.cents // 100:,}.{one.cents % 100:02d}" for one in machine.handpay]
     if program.options.seed is not None:
         texts.append(f"TEST MACHINE: REPEATABLE CHANCE, SEED {program.options.seed}")
     texts.append(program.plan.profile.malfunction_text.value)

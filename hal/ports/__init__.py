@@ -1,1 +1,4 @@
-"""Small Protocols through which the firmware sees its hardware. No port knows a baud rate, a pin number or a file name."""
+"""Small Protocols through which the firmware sees its hardware.
+
+No port knows a baud rate, a pin number or a file name.
+"""

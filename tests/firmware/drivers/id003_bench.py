@@ -41,7 +41,7 @@ class Record:
 
 @dataclass
 class Core:
-    """Facts become records after ``COMMIT_US``; only then are orders given. A cut loses what is not yet a record."""
+    """Facts become records after ``COMMIT_US``, then orders are given. A cut loses what is not yet a record."""
 
     record: Record
     decide: Callable[[Fact], Order | None]
