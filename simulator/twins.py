@@ -68,7 +68,7 @@ class Twins:
         self.door_names, self.buttons, self.keys = DOORS, BUTTONS, KEYS
 
     @classmethod
-    def restored(cls, kept: Mapping[str, Any] | None) -> Twins:
+    def restored(cls, kept: Any) -> Twins:
         """Return the twins as ``to_json`` described them; new ones for ``None``. Raises WorldFileError."""
         if kept is None:
             return cls()

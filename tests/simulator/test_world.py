@@ -92,7 +92,7 @@ class Bench:
         self.store = store or MemoryWorldStore()
         self.clock = ManualClock()
         kept = self.store.load() or {}
-        self.twins = Twins.restored(kept.get("twins"))  # type: ignore[arg-type]
+        self.twins = Twins.restored(kept.get("twins"))
         machine_end, self.host_end = wakeup_link_pair("sas")
         self.wire = FaultyLine(machine_end)
         machine_end.on_arrival = lambda: self.world.stir()
