@@ -192,6 +192,12 @@ class Id003Acceptor:
         return self._setup.identification
 
     @property
+    def version_text(self) -> str:
+        """Its answer to VERSION, "" if unknown."""
+        version = self._setup.identification.version
+        return "" if version is None else version.text
+
+    @property
     def error_counts(self) -> Mapping[Reason, int]:
         """Bytes and frames that were refused since the start, by reason."""
         return dict(self._framer.errors)
