@@ -25,14 +25,23 @@ from hal.ports.nvram import NvramError
 _CHUNK = 64 * 1024
 _LOCK_RETRY_SECONDS = 0.01
 
+_QUICK_SECONDS = 0.002
+"""A flush of less than this is no pause for the loop (design.md 3, law 1: a few milliseconds)."""
+_QUICK_IN_A_ROW = 32
+"""So many quick flushes by the thread, and an adaptive memory trusts the disk again."""
+
 
 class Flushing(Enum):
     """Who waits for the disk."""
 
     THREAD = "thread"
     """A thread: ``flush`` never blocks. Costs two thread switches, some 15 µs a flush."""
+    ADAPTIVE = "adaptive"
+    """The caller while flushes are quick, the thread from the first slow one on until they are quick again.
+    Saves the thread switches, which cost most where the processors are busy; ``flush`` may block for one slow
+    flush."""
     INLINE = "inline"
-    """The caller of ``flush``: for tools, and for parts whose flush is a matter of microseconds."""
+    """The caller of ``flush``, always: for tools."""
 
 
 class FileNvram:
@@ -73,7 +82,9 @@ class FileNvram:
         # Rung with True for each flush, with False for the end.
         self._bell: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        if flushing is Flushing.THREAD:
+        self._flushing = flushing
+        self._quick_in_a_row = 0
+        if flushing is not Flushing.INLINE:
             # A daemon: an error that ends the program must not wait for a dead disk.
             self._thread = threading.Thread(target=self._serve_flushes, name="nvram-flush", daemon=True)
             self._thread.start()
@@ -109,9 +120,9 @@ class FileNvram:
             raise NvramError(f"Cannot write {self._path}: {reason(error)}.") from error
 
     def flush(self) -> int:
-        """Begin to make every write so far durable; return the ticket. Does not block with a thread."""
+        """Begin to make every write so far durable; return the ticket. Who waits: see Flushing."""
         self._tickets += 1
-        if self._thread is None:
+        if self._is_caller_to_wait():
             self._flush_until(self._tickets)
         else:
             self._bell.put(True)
@@ -136,6 +147,12 @@ class FileNvram:
             os.close(self._done)
             os.close(self._file)
 
+    def _is_caller_to_wait(self) -> bool:
+        if self._thread is None:
+            return True
+        is_trusted = self._flushing is Flushing.ADAPTIVE and self._quick_in_a_row >= _QUICK_IN_A_ROW
+        return is_trusted and self._durable == self._tickets - 1  # the thread has nothing left to do
+
     def _serve_flushes(self) -> None:
         while self._bell.get():
             # One flush covers every write before it: tickets that piled up meanwhile share it.
@@ -144,12 +161,15 @@ class FileNvram:
 
     def _flush_until(self, ticket: int) -> None:
         if self._failure is None:
+            started = time.monotonic()
             try:
                 self._sync(self._file)
             except OSError as error:
                 # The kernel may have dropped the pages and call a second try a success: never believe it.
                 self._failure = f"Cannot make {self._path} durable: {reason(error)}."
             else:
+                is_quick = time.monotonic() - started < _QUICK_SECONDS
+                self._quick_in_a_row = self._quick_in_a_row + 1 if is_quick else 0
                 self._durable = ticket
         os.eventfd_write(self._done, 1)
         # After the write: seen too early, the flag would be taken down with the descriptor left readable.

@@ -28,13 +28,19 @@ def file_with_thread(folder: Path) -> Iterator[Nvram]:
     nvram.close()
 
 
+def file_adaptive(folder: Path) -> Iterator[Nvram]:
+    nvram = FileNvram(folder / "memory.bin", SIZE, flushing=Flushing.ADAPTIVE)
+    yield nvram
+    nvram.close()
+
+
 def file_inline(folder: Path) -> Iterator[Nvram]:
     nvram = FileNvram(folder / "memory.bin", SIZE, flushing=Flushing.INLINE)
     yield nvram
     nvram.close()
 
 
-@pytest.fixture(params=[memory, file_with_thread, file_inline])
+@pytest.fixture(params=[memory, file_with_thread, file_adaptive, file_inline])
 def nvram(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Nvram]:
     yield from request.param(tmp_path)
 
@@ -71,7 +77,7 @@ class TestNvram:
 
     def test_tickets_count_from_one_and_become_durable(self, nvram: Nvram) -> None:
         assert nvram.durable() == 0
-        for ticket in range(1, 6):
+        for ticket in range(1, 51):
             nvram.write(0, bytes([ticket]))
             assert nvram.flush() == ticket
             wait_durable(nvram, ticket)

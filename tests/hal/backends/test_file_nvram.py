@@ -149,6 +149,25 @@ class TestFlushing:
         assert nvram.read(0, 1) == b"\0"  # a technician may still look
         nvram.close()
 
+    def test_an_adaptive_memory_lets_the_caller_wait_while_the_disk_is_quick(self, path: Path) -> None:
+        pauses = dict.fromkeys(range(1, 200), 0.0) | {50: 0.01, 51: 0.01}
+        waiting: list[bool] = []  # whether the caller waited, by flush
+
+        def sync(_: int) -> None:
+            waiting.append(threading.current_thread() is threading.main_thread())
+            time.sleep(pauses[len(waiting)])
+
+        nvram = FileNvram(path, SIZE, sync=sync, flushing=Flushing.ADAPTIVE)
+        for ticket in range(1, 150):
+            assert nvram.flush() == ticket
+            until(lambda ticket=ticket: nvram.durable() == ticket)  # type: ignore[misc]
+        nvram.close()
+        assert not any(waiting[:32]), "trusted the disk before it had proved quick"
+        assert waiting[49], "the caller meets the first slow flush"
+        assert not waiting[50], "and only the first"
+        assert not any(waiting[50:82])
+        assert any(waiting[82:]), "never trusted the disk again"
+
     def test_the_real_flush_reaches_the_file(self, path: Path) -> None:
         nvram = FileNvram(path, SIZE)
         nvram.write(100, b"kept")
