@@ -26,7 +26,7 @@ from hal.backends.errors import BackendError, reason
 _CMSPAR = 0o10000000000
 _EXTPROC = 0o200000
 
-_INPUT, _OUTPUT, _CONTROL, _LOCAL = 0, 1, 2, 3  # places in the list of termios.tcgetattr
+_CONTROL, _LOCAL = 2, 3  # places in the list of termios.tcgetattr
 _OFF = struct.pack("i", 0)
 _ON = struct.pack("i", 1)
 
