@@ -240,20 +240,19 @@ class Listener:
     """Read a recorded conversation message by message, remembering what was last asked."""
 
     asked: bytes = b""
+    is_answered: bool = False
 
     def hear(self, frame: bytes, sender: Literal["host", "machine", ""]) -> Reading:
         """Read one message; ``sender`` "" leaves it to what the bytes can mean after the message before."""
         if sender == "machine" or (not sender and self._is_answer(frame)):
-            reading = read_machine(self.asked, frame)
-            if not sender:
-                self.asked = b""  # one answer a poll: what comes next is the host's again
-            return reading
-        self.asked = frame
+            self.is_answered = True
+            return read_machine(self.asked, frame)
+        self.asked, self.is_answered = frame, False
         return read_host(frame)
 
     def _is_answer(self, frame: bytes) -> bool:
-        """After a poll that is answered, its answer; sync polls and broadcasts are not answered."""
-        if not self.asked or self.asked[0] in (0, SYNC_POLL):
+        """After a poll comes one answer; after sync polls and broadcasts none."""
+        if self.is_answered or not self.asked or self.asked[0] in (0, SYNC_POLL):
             return False
         answer = read_machine(self.asked, frame)
         if answer.kind != "unreadable" and not answer.problem:
