@@ -301,9 +301,10 @@ def _print_meters(survey: MeterSurvey, every_row: bool) -> None:
     width = max((len(value.meter.name) for value in shown), default=0)
     for value in shown:
         cents = value.cents(survey.denomination)
-        dollars = "" if cents is None else f"  {cents / 100:>14,.2f}"
+        dollars = "" if cents is None else f"{cents / 100:>14,.2f}"
+        meter = value.meter
         print(
-            f"{value.meter.code:02X}  {value.meter.name:{width}}  {value.value:>12} {value.meter.unit.value:7}{dollars}"
+            f"{meter.code:02X}  {meter.name:{width}}  {value.value:>12} {meter.unit.value:8}{dollars}".rstrip()
         )
     zeros = len(survey.found) - len(shown)
     print(f"{len(survey.found)} meters" + (f", {zeros} at zero (--all shows them)" if zeros else ""))

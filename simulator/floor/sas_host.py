@@ -159,7 +159,8 @@ class SasHost:
             case _:
                 self._answered_us = now_us
                 if isinstance(event, NoticeReceived):
-                    self.ask(*self._reads_after.get(event.code, ()))
+                    leads_to = self._reads_after.get(event.code, ())
+                    self.ask(*(request for request in leads_to if request not in self._asked))
                     if event.code == POWER_APPLIED:
                         self._first.extend(self._opening)
                 if self._is_online:
