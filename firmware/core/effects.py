@@ -48,6 +48,13 @@ class CancelCredits:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPaid:
+    """The credits-paid meter shows this payment to the player until the next one (PA 461a.7(j)(3))."""
+
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
 class LockWin:
     """A win that the machine does not pay itself waits for an attendant."""
 
@@ -81,7 +88,9 @@ class Report:
     facts: tuple[tuple[str, FactValue], ...] = ()
 
 
-Request = AddMeter | Deposit | Wager | CancelCredits | LockWin | RaiseCondition | ClearCondition | Report
+Request = (
+    AddMeter | Deposit | Wager | CancelCredits | ShowPaid | LockWin | RaiseCondition | ClearCondition | Report
+)
 
 # --- asked of the loop ---
 

@@ -23,6 +23,7 @@ class EventRow:
         priority: the host's code is a flag (pending or not) and not a queue entry (SAS 7.1).
         front: goes in front of entries kept from before the power loss (decisions.md "SAS").
         log: kept in the event log with its time (NJ 1.28B(s)).
+        own_line: only the host of the line that the fact ``line`` names hears of it.
         text: what the log and the documentation say.
     """
 
@@ -35,6 +36,7 @@ class EventRow:
     priority: bool = False
     front: bool = False
     log: bool = False
+    own_line: bool = False
 
 
 _ROWS = (
@@ -54,8 +56,9 @@ _ROWS = (
     EventRow("game_started", 20, "game_started", "game started", 0x7E, ("wager_cents", "coin_in_cents", "is_max_bet")),
     EventRow("game_ended", 21, "game_ended", "game ended", 0x7F, ("win_cents",)),
     EventRow("bet_changed", 22, "bet_changed", "bet changed"),
-    EventRow("handpay_pending", 30, "handpay_pending", "hand pay pending", 0x51, priority=True, log=True),
-    EventRow("handpay_reset", 31, "handpay_reset", "hand pay reset", 0x52, priority=True, log=True),
+    # Legacy hand pay reporting: entries like any other, so that the host hears of each, in order (SAS 7.1, 15).
+    EventRow("handpay_pending", 30, "handpay_pending", "hand pay pending", 0x51, log=True),
+    EventRow("handpay_reset", 31, "handpay_reset", "hand pay reset", 0x52, log=True),
     EventRow("cash_out_started", 32, "cash_out_started", "cash out asked for"),
     EventRow("tilt_raised", 40, "tilt_raised", "condition raised"),
     EventRow("tilt_cleared", 41, "tilt_cleared", "condition cleared"),
@@ -92,7 +95,7 @@ _ROWS = (
     EventRow("generator_failed", 93, "generator_failed", "random number generator failed", 0x20, log=True),
     EventRow("host_link_up", 100, "host_link_up", "host line up", log=True),
     # No SAS code of its own: the host finds a general tilt when the line is back (?) (decisions.md "SAS").
-    EventRow("host_link_down", 101, "host_link_down", "host line lost", 0x20, log=True),
+    EventRow("host_link_down", 101, "host_link_down", "host line lost", 0x20, log=True, own_line=True),
     EventRow("play_disabled", 102, "play_disabled", "play disabled by a host", log=True),
     EventRow("play_enabled", 103, "play_enabled", "play enabled by a host", log=True),
     EventRow("acceptor_disabled", 104, "acceptor_disabled", "bill acceptor disabled by a host"),

@@ -89,12 +89,15 @@ def step(state: State, event: Event, machine: Machine) -> tuple[State, list[Aske
     match state:
         case Idle():
             match event:
+                case ButtonPressed("spin" | "bet_one" | "bet_max") if not machine.is_playable:
+                    return state, []  # no effect until what blocks play has ended (NJ 13:69E-1.28B(j))
                 case ButtonPressed("spin"):
                     return _start(state, machine)
                 case ButtonPressed("bet_max"):
-                    return _start(Idle(len(_bets(machine)) - 1, state.last), machine)
+                    return _bet_max(state, machine)
                 case ButtonPressed("bet_one"):
-                    return _bet_one(state, machine)
+                    index = (state.bet_index + 1) % len(_bets(machine))
+                    return _choose_bet(state, index, machine)
                 case Drawn():
                     raise InvariantError("chance arrived that no game asked for")
                 case ButtonPressed() | TimerExpired() | PowerUp():
@@ -137,15 +140,22 @@ def _bets(machine: Machine) -> tuple[int, ...]:
     return tuple(bet for bet in bets if bet <= limit) or bets[:1]
 
 
-def _bet_one(state: Idle, machine: Machine) -> tuple[State, list[Asked]]:
-    bets = _bets(machine)
-    index = (state.bet_index + 1) % len(bets)
-    return Idle(index, state.last), [Report("bet_changed", (("bet_credits", bets[index]),))]
+def _choose_bet(state: Idle, index: int, machine: Machine) -> tuple[Idle, list[Asked]]:
+    if index == state.bet_index:
+        return state, []
+    return Idle(index, state.last), [Report("bet_changed", (("bet_credits", _bets(machine)[index]),))]
+
+
+def _bet_max(state: Idle, machine: Machine) -> tuple[State, list[Asked]]:
+    """Choose the largest bet and play it, if there are credits for it."""
+    chosen, changed = _choose_bet(state, len(_bets(machine)) - 1, machine)
+    started, asked = _start(chosen, machine)
+    return started, [*changed, *asked]
 
 
 def _start(state: Idle, machine: Machine) -> tuple[State, list[Asked]]:
     bet = selected_bet(state, machine)
-    if not machine.is_playable or machine.credits.total < bet * machine.denomination:
+    if machine.credits.total < bet * machine.denomination:
         return state, []
     rules = machine.rules.game(SELECTED_GAME).rules
     return Drawing(min(state.bet_index, len(_bets(machine)) - 1)), [Draw(rules.ranges(bet))]

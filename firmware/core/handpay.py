@@ -17,7 +17,9 @@ from firmware.core.effects import (
     LockWin,
     RaiseCondition,
     Report,
+    ShowPaid,
 )
+from firmware.core.errors import InvariantError
 from firmware.core.facts import ButtonPressed, KeyTurned
 from firmware.core.money import Amounts
 
@@ -63,6 +65,8 @@ def step(state: State, event: Event, machine: Machine) -> tuple[State, list[Aske
 
 
 def _pend(state: State, handpay: Handpay) -> tuple[State, list[Asked]]:
+    if len(state) >= QUEUE_MAX:
+        raise InvariantError(f"a hand pay more than memory has room for: {handpay}")
     facts = (("kind", handpay.kind), ("cents", handpay.cents))
     return (*state, handpay), [RaiseCondition("handpay"), Report("handpay_pending", facts)]
 
@@ -92,6 +96,7 @@ def _reset(state: State) -> tuple[State, list[Asked]]:
         # Exactly what was locked up is paid: a note that was on its way then may have come on top since.
         taken = Amounts(paid.cents - paid.non_restricted_cents, paid.non_restricted_cents)
         asked.append(CancelCredits(taken))
+    asked.append(ShowPaid(paid.cents))
     asked.append(Report("handpay_reset", (("kind", paid.kind), ("cents", paid.cents))))
     if rest:
         following = rest[0]

@@ -34,7 +34,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One host's queue. ``pending``: what is owed, front notices first, then in order of arrival."""
+    """One host's queue. ``pending``: what is owed, front notices first, each of both in order of arrival."""
 
     next_sequence: int = 1
     pending: tuple[Notice, ...] = ()
@@ -62,7 +62,8 @@ def post(
             line = post(drop(line, ordinary[0].sequence), OVERFLOW_HOST_CODE, priority=True)
             pending = line.pending
     notice = Notice(line.next_sequence, code, _free_slot(pending), facts, priority, front)
-    return Line(line.next_sequence + 1, (notice, *pending) if front else (*pending, notice))
+    place = sum(other.is_front for other in pending) if front else len(pending)
+    return Line(line.next_sequence + 1, (*pending[:place], notice, *pending[place:]))
 
 
 def drop(line: Line, sequence: int) -> Line:

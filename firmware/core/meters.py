@@ -360,6 +360,17 @@ def _games_since(mark: str) -> Callable[[Machine], int]:
     return lambda machine: machine.meters[ATOMS["games_played"].slot] - getattr(machine.marks, mark)
 
 
+def _wagered(machine: Machine) -> int:
+    play = machine.shown_play
+    return play.wager_cents if play else 0
+
+
+def _won(machine: Machine) -> int:
+    """Of the game just ended; while the reels turn nobody is told what they will show."""
+    play = machine.shown_play
+    return 0 if play is None or machine.game_in_play else play.win_cents
+
+
 def _bills_stacked(machine: Machine) -> int:
     first = ATOMS["bill_in_count_1"].slot
     return sum(machine.meters[first : first + len(BILL_VALUES)])
@@ -368,7 +379,13 @@ def _bills_stacked(machine: Machine) -> int:
 DERIVED: Mapping[str, Derived] = {
     row.key: row
     for row in (
-        Derived("current_credits", "cents", lambda machine: machine.credits.total, 0x0C),
+        Derived("current_credits", "cents", lambda machine: machine.credits.total, 0x0C, ("PA-7-j-4",)),
+        Derived("credits_wagered", "cents", _wagered, None, ("PA-7-j-1",)),
+        Derived("win", "cents", _won, None, ("PA-7-j-2",)),
+        Derived(
+            "credits_paid", "cents", lambda machine: machine.marks.last_paid_cents,
+            None, ("PA-7-j-3-i", "PA-7-j-3-ii", "PA-7-j-3-iii"),
+        ),
         Derived("current_restricted_credits", "cents", lambda machine: machine.credits.restricted, 0x1B),
         Derived("games_since_power_up", "count", _games_since("games_at_power_up"), 0x25, ("PA-7-k-1",)),
         Derived("games_since_door_closed", "count", _games_since("games_at_door_closed"), 0x26, ("PA-7-k-2",)),

@@ -21,7 +21,9 @@ def step(
             asked: list[Asked] = [AddMeter("power_resets", 1), Report("power_up")]
             if "bill_acceptor" in machine.rules.parts:
                 asked.append(RaiseCondition("acceptor_starting"))
-            return [*asked, *(Report("memory_repaired", (("detail", what),)) for what in repairs)]
+            if repairs:  # one report however many there are: a record and a host's queue have an end
+                asked.append(Report("memory_repaired", (("detail", "; ".join(repairs)),)))
+            return asked
         case PowerDown():
             return [Report("power_down")]
         case MemoryRepaired(detail):

@@ -188,7 +188,9 @@ class _Router:
             carried = tuple(int(facts[name]) for name in row.host_facts)
             queues = tuple(
                 host_queue.post(line, row.host, carried, priority=row.priority, front=row.front)
-                for line in machine.host_queues
+                if not row.own_line or facts["line"] == number
+                else line
+                for number, line in enumerate(machine.host_queues)
             )
             _set(machine, "host_queues", queues)
         if log is not machine.log:
@@ -224,7 +226,7 @@ class _Router:
         _set(self.machine, "keys_on", new)
         self.queue.extend(asked)
 
-    def to_marks(self, event: c.PowerUp | f.DoorMoved | f.DeviceFault | c.HostSetClock) -> None:
+    def to_marks(self, event: c.PowerUp | f.DoorMoved | f.DeviceFault | c.HostSetClock | e.ShowPaid) -> None:
         new, asked = marks.step(self.machine.marks, event, self.machine, self.now)
         if new is not self.machine.marks:
             _set(self.machine, "marks", new)
@@ -293,7 +295,7 @@ _EVENT_ROUTES: dict[type, tuple[Callable[..., None], ...]] = {
     f.NoteRejected: (_Router.to_cash_in,),
     f.DeviceFault: (_Router.to_power, _Router.to_marks),
     f.ButtonPressed: (_Router.to_game_cycle, _Router.to_handpay),
-    f.DoorMoved: (_Router.to_doors, _Router.to_marks),
+    f.DoorMoved: (_Router.to_marks, _Router.to_doors),
     f.KeyTurned: (_Router.to_keys, _Router.to_handpay),
 }
 
@@ -302,6 +304,7 @@ _REQUEST_ROUTES: dict[type, Callable[..., None]] = {
     e.Deposit: _Router.move_credits,
     e.Wager: _Router.move_credits,
     e.CancelCredits: _Router.move_credits,
+    e.ShowPaid: _Router.to_marks,
     e.LockWin: _Router.to_handpay,
     e.RaiseCondition: _Router.set_condition,
     e.ClearCondition: _Router.set_condition,

@@ -116,6 +116,15 @@ class Machine:
         return isinstance(self.game, game_cycle.Spinning)
 
     @property
+    def shown_play(self) -> game_cycle.Play | None:
+        """The game in play, or else the last one; ``None`` before the first."""
+        match self.game:
+            case game_cycle.Idle(last=play) | game_cycle.Spinning(play=play):
+                return play
+            case game_cycle.Drawing():
+                return None
+
+    @property
     def denomination(self) -> int:
         """Cents a credit: what the player wagers in and what SAS counts in."""
         return self.settings[0]
