@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from firmware.control_program import state_blocks
 from firmware.core import commands, facts, router
-from firmware.core.effects import Draw, Effect, Publish, StartTimer, StopTimer, TellHost
+from firmware.core.effects import Answer, Draw, Effect, Publish, StartTimer, StopTimer, TellHost
 from firmware.core.errors import InvariantError
 from firmware.core.orders import Order, ReturnNote
 from firmware.core.state import Machine, Now
-from firmware.memory import Add, Change, CriticalMemory
+from firmware.memory import Add, Change, CriticalMemory, UnusableMemoryError
 from firmware.rng.generator import Generator, RngFailureError
 from hal.ports.nvram import NvramError
 
@@ -55,7 +55,7 @@ class Executor:
         machine: the state at power-up.
         memory: critical memory, powered up.
         generator: where ``Draw`` is answered from.
-        is_writable: false when memory is damaged: nothing is recorded any more, and nothing that needs it happens.
+        is_writable: false when memory is damaged: nothing is recorded any more, and nothing that must be happens.
         outlets: where effects go.
     """
 
@@ -115,20 +115,27 @@ class Executor:
         except RngFailureError as error:
             self._lock("generator_failure", str(error), now, event)
             return
+        if not self._is_writable:
+            # A clock that was set is only a mark, but its host would be told that it is for good.
+            is_promise = isinstance(event, commands.HostSetClock)
+            if is_promise or state_blocks.must_be_kept(self.machine, turn.machine):
+                self._refuse(event)
+            else:
+                self._finish(turn.machine, turn.effects, now)
+            return
         changes = self._changes(turn)
-        if not changes or not self._is_writable:
+        if not changes:
             self._finish(turn.machine, turn.effects, now)
             return
-        is_lazy = isinstance(event, commands.HostHeard)
         try:
-            ticket = self._memory.append(changes, lazy=is_lazy)
-            self._open = _OpenRecord(ticket, event, turn.machine, turn.effects)
-            if is_lazy:
-                self._open = None
-                self._finish(turn.machine, turn.effects, now)
-        except NvramError as error:
+            ticket = self._memory.append(changes, lazy=isinstance(event, commands.HostHeard))
+        except (NvramError, UnusableMemoryError) as error:
             self._memory_failed(error, event, now)
             return
+        if ticket > self._memory.sequence:  # a lazy change, which waits for the next record
+            self._finish(turn.machine, turn.effects, now)
+            return
+        self._open = _OpenRecord(ticket, event, turn.machine, turn.effects)
         self._close_record(now)
 
     def _complete_turn(self, event: commands.Event, now: Now) -> router.Turn:
@@ -161,7 +168,7 @@ class Executor:
         try:
             if not self._memory.is_durable(record.ticket):
                 return
-        except NvramError as error:
+        except (NvramError, UnusableMemoryError) as error:
             self._open = None
             self._memory_failed(error, record.event, now)
             return
@@ -176,9 +183,10 @@ class Executor:
         for effect in effects:
             match effect:
                 case StartTimer(name, delay_us):
+                    self._forget_timer(name)
                     self._timers[name] = now.us + delay_us
                 case StopTimer(name):
-                    self._timers.pop(name, None)
+                    self._forget_timer(name)
                 case TellHost() | Publish() | Draw():
                     continue
                 case _:
@@ -190,6 +198,13 @@ class Executor:
             if isinstance(effect, Publish):
                 self._outlets.publish(effect)
 
+    def _forget_timer(self, name: str) -> None:
+        """A timer that ran out while a record was open has an event waiting, which must not end the next game."""
+        self._timers.pop(name, None)
+        expired = commands.TimerExpired(name)
+        while expired in self._events:
+            self._events.remove(expired)
+
     # --- faults of our own ---
 
     def _lock(self, condition: str, detail: str, now: Now, event: commands.Event) -> None:
@@ -197,11 +212,23 @@ class Executor:
         _log.critical("%s: %s", condition, detail, exc_info=True)
         if isinstance(event, commands.SelfFault):
             raise InvariantError(f"the fault {event} cannot be raised: {detail}")
-        if isinstance(event, facts.NoteInEscrow | facts.TicketInEscrow):
-            self._outlets.order(ReturnNote())
+        self._refuse(event)
         self._process(commands.SelfFault(condition, detail), now)
 
-    def _memory_failed(self, error: NvramError, event: commands.Event, now: Now) -> None:
-        """Nothing can be recorded any more. A note that is not recorded goes back to the player."""
+    def _memory_failed(self, error: Exception, event: commands.Event, now: Now) -> None:
+        """Nothing can be recorded any more: lock play, then see what is left to do about the event without a record."""
+        _log.critical("memory_failure: %s", error)
         self._is_writable = False
-        self._lock("memory_failure", str(error), now, event)
+        self._process(commands.SelfFault("memory_failure", str(error)), now)
+        self._process(event, now)
+
+    def _refuse(self, event: commands.Event) -> None:
+        """The event does not happen. What is in escrow goes back to the player, and a host gets no answer."""
+        match event:
+            case facts.NoteInEscrow() | facts.TicketInEscrow():
+                self._outlets.order(ReturnNote())
+            case commands.HostSetPlay(line) | commands.HostSetAcceptor(line) | commands.HostSetClock(line):
+                if line is not None:
+                    self._outlets.tell(TellHost(line, Answer.IGNORE))
+            case _:
+                return

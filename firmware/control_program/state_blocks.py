@@ -29,7 +29,7 @@ GAME = BlockSpec(5, "game", 128, 1)
 HANDPAY = BlockSpec(6, "handpay", 120, 1)
 TILTS = BlockSpec(7, "tilts", 8, 1)
 HOST_CONTROL = BlockSpec(8, "host_control", 16, 1)
-MARKS = BlockSpec(9, "marks", 48, 1)
+MARKS = BlockSpec(9, "marks", 56, 1)
 LOG = BlockSpec(10, "log", LOG_SIZE * 32, 1)
 SETTINGS = BlockSpec(11, "settings", settings.SLOT_COUNT * 8, 1)
 IDENTITY = BlockSpec(12, "identity", 1024, 1)
@@ -68,7 +68,7 @@ _GAME = struct.Struct("<BBHIIBB2xQQ10I10H")
 _GAME_VALUES_MAX = 10
 _HANDPAY = struct.Struct("<BxH4xQQ")
 _MASKS = struct.Struct("<2Q")
-_MARKS = struct.Struct("<6q")
+_MARKS = struct.Struct("<7q")
 _SEQUENCE = struct.Struct("<Q")
 _LOG_ENTRY = struct.Struct("<QH6xqq")
 _QUEUE_HEAD = struct.Struct("<I4x")
@@ -190,6 +190,7 @@ def _pack_marks(state: Marks) -> bytes:
         state.bill_in_at_stacker,
         state.clock_offset_us,
         state.power_ups,
+        state.last_paid_cents,
     )
 
 
@@ -226,12 +227,16 @@ def unpack_identity(data: bytes) -> Identity:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """``attribute``: of ``Machine``. The codec's types are those of that attribute."""
+    """``attribute``: of ``Machine``. The codec's types are those of that attribute.
+
+    ``must_be_kept``: with a failed memory it does not change, since what it says would be unsaid by a power cut.
+    """
 
     attribute: str
     block: BlockSpec
     pack: Callable[..., bytes]
     unpack: Callable[[bytes], object]
+    must_be_kept: bool = True
 
 
 _PARTS = (
@@ -239,11 +244,18 @@ _PARTS = (
     _Part("cash_in", CASH_IN, _pack_cash_in, _unpack_cash_in),
     _Part("game", GAME, _pack_game, _unpack_game),
     _Part("handpay", HANDPAY, _pack_handpay, _unpack_handpay),
-    _Part("tilts", TILTS, _pack_tilts, _unpack_tilts),
+    _Part("tilts", TILTS, _pack_tilts, _unpack_tilts, must_be_kept=False),
     _Part("host_control", HOST_CONTROL, _pack_host_control, _unpack_host_control),
-    _Part("marks", MARKS, _pack_marks, _unpack_marks),
+    _Part("marks", MARKS, _pack_marks, _unpack_marks, must_be_kept=False),
     _Part("settings", SETTINGS, _pack_settings, _unpack_settings),
 )
+
+
+def must_be_kept(old: Machine, new: Machine) -> bool:
+    """Something changed between ``old`` and ``new`` that must not happen unless it is on record: money, above all."""
+    return any(
+        getattr(old, part.attribute) != getattr(new, part.attribute) for part in _PARTS if part.must_be_kept
+    )
 
 
 def changes(old: Machine, new: Machine) -> list[Change]:
@@ -341,5 +353,4 @@ def _unpack_queue(data: bytes) -> host_queue.Line:
 
 
 def _queue_order(notice: host_queue.Notice) -> tuple[bool, int]:
-    # Front notices were put before each other as they came: the newest stands first.
-    return (not notice.is_front, -notice.sequence if notice.is_front else notice.sequence)
+    return (not notice.is_front, notice.sequence)
