@@ -19,21 +19,26 @@ Fields = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a set poll means. ``duty``: a line without it ignores the poll (SAS 1).
+    """What a set poll means. ``duties``: a line that has none of them ignores the poll (SAS 1).
 
     ``event(line, fields)``: ``line`` is ``None`` for a broadcast, which nobody answers.
     """
 
-    duty: str
+    duties: frozenset[str]
     event: Callable[[int | None, Fields], Event]
 
 
+_GENERAL = frozenset({"general"})
+_GENERAL_OR_CENTRAL = frozenset({"general", "central_control"})
+"""Central control may enable and disable play, and nothing else (design.md 6, 58 Pa. Code 461a.7(p))."""
+
+
 def _set_play(enabled: bool) -> Command:
-    return Command("general", lambda line, _: HostSetPlay(line or 0, enabled))
+    return Command(_GENERAL_OR_CENTRAL, lambda line, _: HostSetPlay(line or 0, enabled))
 
 
 def _set_acceptor(enabled: bool) -> Command:
-    return Command("general", lambda line, _: HostSetAcceptor(line or 0, enabled))
+    return Command(_GENERAL, lambda line, _: HostSetAcceptor(line or 0, enabled))
 
 
 COMMANDS: Mapping[LongPoll, Command] = {
@@ -42,7 +47,7 @@ COMMANDS: Mapping[LongPoll, Command] = {
     control.ENABLE_BILL_ACCEPTOR: _set_acceptor(True),
     control.DISABLE_BILL_ACCEPTOR: _set_acceptor(False),
     identity.SET_DATE_AND_TIME: Command(
-        "general", lambda line, fields: HostSetClock(line, wall_us(fields["date"], fields["time"]))
+        _GENERAL, lambda line, fields: HostSetClock(line, wall_us(fields["date"], fields["time"]))
     ),
 }
 

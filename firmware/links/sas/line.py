@@ -101,9 +101,9 @@ class SasLink:
             self.trouble = str(error)
             runs = []
         events: list[Event] = []
+        if self._view is not None:
+            self._view.wall_us = wall_us
         if runs:
-            if self._view is not None:
-                self._view.wall_us = wall_us
             for item in self.end.receive(now_us, runs):
                 self._take(item, now_us, events)
         due_us = self.end.next_deadline_us()
@@ -174,7 +174,7 @@ class SasLink:
 
     def _command(self, received: PollReceived, now_us: int) -> Event | None:
         command = COMMANDS[received.poll]
-        if command.duty not in self._duties:
+        if not command.duties & self._duties:
             if not received.is_broadcast:
                 self._send(self.end.send(now_us, IGNORE, received.number))
             return None
