@@ -82,15 +82,19 @@ def check_identity(kept: Identity, wanted: Identity) -> None:
         was, is_now = getattr(kept, option), getattr(wanted, option)
         if was != is_now:
             name = option.replace("_", "-")
+            asked, kept_as = _words(option, is_now), _words(option, was)
             raise ConfigError(
-                f"--{name} is {_words(is_now)}, but this data folder was made with {_words(was)}; start with "
-                f"--{name} {_words(was)}, or give --data a new folder"
+                f"--{name} is {asked}, but this data folder was made with {kept_as}; start with "
+                f"--{name} {kept_as}, or give --data a new folder"
             )
 
 
-def _words(value: object) -> str:
+def _words(option: str, value: object) -> str:
+    """A value as its option takes it."""
     if value is None:
         return "none"
+    if option == "validation_id":
+        return f"{value:06X}"
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
