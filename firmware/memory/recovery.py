@@ -290,8 +290,19 @@ class _Recovery:
         in_order = [dict(sorted(dirty.items(), key=lambda item: item[1])) for dirty in out.dirty]
         out.dirty = (in_order[0], in_order[1])
 
+    def _is_checkpoint_in_flight(self) -> bool:
+        """Tell whether pages may have been written with the newest record or with one that the cut took."""
+        ring, newest = Ring(self.layout.journal_sectors), self.out.sequence
+        ring.restore(self.out.live)
+        spans = [ring.used + 2 * ring.record_max]  # as the record after the newest would have found it
+        before = self.records.get(newest - 1)
+        if before is not None and before[1].needed_from in self.records:  # as the newest itself found it
+            spans.append((ring.head - self.records[before[1].needed_from][0] - 1) % ring.size + 1)
+        return max(spans) > ring.half_full
+
     def _repair_pages(self) -> None:
         """Give a bad copy the bytes of its good twin."""
+        cut_explains = self._is_checkpoint_in_flight()
         for page in self.layout.pages:
             good = [sequences[page.number] is not None for sequences in self.out.page_sequences]
             if all(good):
@@ -305,7 +316,9 @@ class _Recovery:
             bad = good.index(False)
             data = self._half(1 - bad, page.offset, page.size)
             detail = f"block {name!r}: copy {bad} of page {index} rebuilt"
-            self._repair(Place.BLOCK, detail, bad, page.offset, data, block=name)
+            self._repair(
+                Place.BLOCK, detail, bad, page.offset, data, block=name, cut_explains=cut_explains
+            )  # fmt: skip
 
     def _replay(self, contents: tuple[bytearray, bytearray]) -> None:
         """Apply each needed record to each copy of a page that does not include it yet."""

@@ -39,7 +39,8 @@ class Finding:
         block: the name of the block, for ``Place.BLOCK``.
         copy: which half is wrong, 0 or 1; None: both.
         offset: absolute byte offset of the item (of its first copy, for both).
-        cut_explains: a power cut alone can leave this behind; anything else is a memory failure.
+        cut_explains: a power cut alone can leave this behind: a record or checkpoint that was being written. False:
+            the memory failed. (A clear that was cut may leave a header for which this is False.)
     """
 
     place: Place

@@ -1,8 +1,8 @@
 """A memory part whose power can be cut at any operation, with every legal fate for what was not yet durable.
 
 A write or a flush is one operation. At the cut, each 512-byte sector's worth of every write that no durable
-flush covers is, by seed, dropped, kept, or torn at any byte, and these pieces reach the part in any order. Not
-modelled: writes lost although a durable flush covered them; no program survives a part that lies.
+flush covers is, by seed, dropped, kept, or torn at any byte, and these pieces reach the part in any order.
+Not modelled: writes lost although a durable flush covered them; no program survives a part that lies.
 """
 
 from __future__ import annotations

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 
 import pytest
 
 from firmware.memory import CriticalMemory, Place, Put, Status
-from firmware.memory.layout import SECTOR_SIZE
-from tests.crash.cuttable_nvram import CuttableNvram
+from firmware.memory.layout import SECTOR_SIZE, decode_seal
+from tests.crash.cuttable_nvram import CuttableNvram, PowerCutError
 from tests.firmware.memory.common import (
     BLOCKS,
     CREDITS,
     HISTORY,
     IMAGE_SIZE,
-    JOURNAL_SIZE,
     METERS,
     content_of,
     memory_on,
@@ -141,6 +141,16 @@ def test_good_blocks_of_a_damaged_memory_stay_readable_and_the_bad_one_is_named(
     assert memory.content(METERS) == bytes(128)
 
 
+def test_a_bad_page_while_no_checkpoint_was_due_is_not_blamed_on_a_power_cut() -> None:
+    part, _ = played_memory(1)
+    page = memory_on(part).layout.pages_of(METERS)[0]
+    part.flip(page.offset + 30)
+    _, report = open_memory(part)
+    assert [(finding.block, finding.copy, finding.cut_explains) for finding in report.findings] == [
+        ("meters", 0, False)
+    ]
+
+
 def test_a_bad_copy_is_proven_to_hold_bits_before_it_is_trusted_again() -> None:
     """A stuck bit under a repaired page is found by the patterns and makes the memory damaged."""
 
@@ -220,6 +230,57 @@ def test_a_stale_copy_put_back_from_before_is_not_believed() -> None:
     assert report.damaged_blocks == ("meters",)
 
 
+def test_pages_that_include_a_record_which_is_gone_are_missed_without_the_seal() -> None:
+    """Both seals and the whole journal go back to the day of the format; only the pages know better."""
+    new, _ = played_memory(40)
+    old, _ = played_memory(0)
+    layout = memory_on(new).layout
+    image = bytearray(new.image())
+    for copy in (0, 1):
+        for offset, size in ((layout.seal_offset, SECTOR_SIZE), (layout.journal_offset, layout.journal_size)):
+            start = copy * layout.half_size + offset
+            image[start : start + size] = old.image()[start : start + size]
+    new.load(image)
+    report = open_memory(new)[1]
+    assert report.status is Status.DAMAGED
+    assert "is gone" in report.damaged[0].detail
+
+
+def test_the_seals_take_turns_so_that_one_bad_seal_costs_one_record_of_knowledge() -> None:
+    for records in (5, 6):
+        part, _ = played_memory(records)
+        layout = memory_on(part).layout
+        seals = [
+            decode_seal(part.read(copy * layout.half_size + layout.seal_offset, SECTOR_SIZE))
+            for copy in (0, 1)
+        ]
+        newest = open_memory(part)[0].sequence
+        assert {newest - 1, newest} == set(seals)
+
+
+@pytest.mark.parametrize("bad_copy", [0, 1])
+def test_a_clear_of_a_damaged_memory_keeps_a_block_with_one_good_copy_through_any_cut(bad_copy: int) -> None:
+    part, content = played_memory(21)
+    layout = memory_on(part).layout
+    meters, history = layout.pages_of(METERS)[0], layout.pages_of(HISTORY)[0]
+    for copy in (0, 1):
+        part.flip(copy * layout.half_size + meters.offset + 40)
+    part.flip(bad_copy * layout.half_size + history.offset + 40)
+    seen = set()
+    for cut_after in range(20):
+        nvram = CuttableNvram(IMAGE_SIZE, cut_after, seed=cut_after)
+        nvram.load(part.image())
+        memory, report = open_memory(nvram)
+        assert report.damaged_blocks == ("meters",)
+        with contextlib.suppress(PowerCutError):
+            memory.format(keep={HISTORY})
+        nvram.reboot()
+        memory, report = open_memory(nvram)
+        seen.add(report.status)
+        assert memory.content(HISTORY) == content[HISTORY], f"cut after {cut_after}: {report}"
+    assert seen >= {Status.DAMAGED, Status.FRESH, Status.INTACT}
+
+
 def test_garbage_is_refused_until_a_clear() -> None:
     nvram = CuttableNvram(IMAGE_SIZE)
     nvram.load(random.Random(3).randbytes(IMAGE_SIZE))
@@ -227,4 +288,3 @@ def test_garbage_is_refused_until_a_clear() -> None:
     assert report.status is Status.DAMAGED
     memory.format()
     assert open_memory(nvram)[1].status is Status.INTACT
-    assert JOURNAL_SIZE < IMAGE_SIZE

@@ -15,6 +15,7 @@ from firmware.memory import (
     UnusableMemoryError,
     read_layout,
 )
+from firmware.memory.journal import encode_record, scan
 from hal.ports.nvram import NvramError
 from tests.crash.cuttable_nvram import CuttableNvram
 from tests.firmware.memory.common import (
@@ -114,8 +115,6 @@ def test_the_largest_record_fits_and_one_byte_more_is_refused() -> None:
 
 def test_a_payload_that_looks_like_a_record_is_not_taken_for_one() -> None:
     """A put across sectors carries the bytes of a forged later record at a sector's start."""
-    from firmware.memory.journal import encode_record, scan
-
     forged = encode_record(9_999, 9_999, b"")
     for shift in range(512):
         area = encode_record(5, 5, (bytes(shift) + forged).ljust(1500, b"\0")).ljust(8 * 512, b"\0")

@@ -25,7 +25,7 @@ from tests.firmware.memory.common import (
 
 
 class MemoryMachine(RuleBasedStateMachine):
-    """``durable`` is certain; ``open`` may be there after a cut, as a whole; ``lazy`` goes with ``open``'s successor."""
+    """``durable`` is certain; ``open`` may be there after a cut, as a whole; ``lazy`` is lost."""
 
     def __init__(self) -> None:
         super().__init__()
