@@ -100,6 +100,10 @@ class Executor:
         while self._events and self._open is None:
             self._process(self._events.popleft(), now)
 
+    def is_timer_due(self, now_us: int) -> bool:
+        """A timer of the core has run out."""
+        return any(due_us <= now_us for due_us in self._timers.values())
+
     def next_timer_us(self) -> int | None:
         """When the next timer of the core runs out."""
         return min(self._timers.values(), default=None)

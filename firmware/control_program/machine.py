@@ -74,7 +74,14 @@ class ControlProgram:
         self.lamps = Lamps(cabinet.outputs)
         self.sas = tuple(
             SasLink(
-                number, line.link, line.address, line.behaviour, line.duties, self._sas_identity(), now.us
+                number,
+                line.link,
+                line.address,
+                line.behaviour,
+                line.duties,
+                self._sas_identity(),
+                self._wall_us,
+                now.us,
             )
             for number, line in enumerate(cabinet.sas_lines)
         )
@@ -157,41 +164,45 @@ class ControlProgram:
     # --- the loop ---
 
     def turn(self) -> None:
-        """One pass: facts in a fixed order, then whatever became due. Raises InvariantError if all is lost."""
-        now = self._now(self.executor.machine)
+        """One pass: facts in a fixed order, then whatever became due. Raises InvariantError if all is lost.
+
+        Hosts come first: a read poll is answered from what is durable and need not wait for anything else.
+        """
+        now_us = self.cabinet.clock.now_us()
         submit = self.executor.submit
-        for fact in self.switches.step(now.us):
+        for link in self.sas:
+            for event in link.step(now_us):
+                submit(event)
+        for fact in self.switches.step(now_us):
             submit(fact)
             if isinstance(fact, ButtonPressed):
-                self.generator.stir(now.us)
+                self.generator.stir(now_us)
             elif isinstance(fact, DoorMoved) and not fact.is_open:
-                self.generator.reseed(now.us)
+                self.generator.reseed(now_us)
         if self.acceptor is not None:
-            for fact in self.acceptor.step(now.us):
+            for fact in self.acceptor.step(now_us):
                 submit(fact)
-        for link in self.sas:
-            for event in link.step(now.us, now.wall_us):
-                submit(event)
-        self.executor.run(now)
-        self._background(now)
+        if self.executor.is_busy or self.executor.is_timer_due(now_us):
+            self.executor.run(self._now(self.executor.machine))
+        self._background(now_us)
 
-    def _background(self, now: Now) -> None:
+    def _background(self, now_us: int) -> None:
         """What waits until nothing else is to be done: the generator's cycling, memory's seal and scrub."""
         due_us = self.generator.next_deadline_us()
-        if due_us is not None and now.us >= due_us:
-            self.generator.background(now.us)
+        if due_us is not None and now_us >= due_us:
+            self.generator.background(now_us)
         self._watch_generator()
         if self.executor.is_busy or not self.executor.is_writable:
             return
         try:
-            if self._seal_due_us is not None and now.us >= self._seal_due_us and self.memory.seal():
+            if self._seal_due_us is not None and now_us >= self._seal_due_us and self.memory.seal():
                 self._seal_due_us = None
-            if now.us >= self._scrub_due_us:
-                self._scrub_due_us = now.us + SCRUB_PERIOD_US
+            if now_us >= self._scrub_due_us:
+                self._scrub_due_us = now_us + SCRUB_PERIOD_US
                 self._report_findings(self.memory.scrub_step())
         except NvramError as error:
             self.executor.submit(commands.SelfFault("memory_failure", str(error)))
-            self.executor.run(now)
+            self.executor.run(self._now(self.executor.machine))
 
     def _report_findings(self, findings: Sequence[Finding]) -> None:
         for finding in findings:
@@ -241,6 +252,10 @@ class ControlProgram:
     def _now(self, machine: Machine) -> Now:
         clock = self.cabinet.clock
         return Now(clock.now_us(), clock.wall_us() + machine.marks.clock_offset_us)
+
+    def _wall_us(self) -> int:
+        """Civil time as the hosts have set it."""
+        return self.cabinet.clock.wall_us() + self.executor.durable.marks.clock_offset_us
 
     # --- where effects go ---
 

@@ -63,12 +63,12 @@ def _link_exchange(even: bytes, odd: bytes) -> Callable[[int], None]:
         clock[0] += 40_000
         if even is odd:
             host.write(b"\x80", wakeup=True)
-            link.step(clock[0] - 20_000, 0)
+            link.step(clock[0] - 20_000)
         poll = odd if number & 1 else even
         host.write(poll[:1], wakeup=True)
         if len(poll) > 1:
             host.write(poll[1:], wakeup=False)
-        link.step(clock[0], 0)
+        link.step(clock[0])
         if not host.read():
             raise RuntimeError("the machine did not answer")
 
@@ -96,12 +96,19 @@ def _synchronised(machine_end: MemoryWakeupLink, host: MemoryWakeupLink) -> SasL
     rules = Rules((OfferedGame(1, game, int(game.base_percent)),), frozenset({"bill_acceptor"}), ("main",), 1)
     machine = new_machine(rules, {"accounting_denomination": 1})
     link = SasLink(
-        0, machine_end, 1, "reference", DEFAULT_DUTIES, SasIdentity("602", "SIM00001", "EM", "000"), 0
+        0,
+        machine_end,
+        1,
+        "reference",
+        DEFAULT_DUTIES,
+        SasIdentity("602", "SIM00001", "EM", "000"),
+        lambda: 0,
+        0,
     )
     link.refresh(machine)
     host.write(b"\x80", wakeup=True)
-    link.step(500_000, 0)
+    link.step(500_000)
     host.write(GENERAL_POLL, wakeup=True)
-    link.step(600_000, 0)
+    link.step(600_000)
     host.read()
     return link

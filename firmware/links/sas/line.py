@@ -7,6 +7,7 @@ is not sent but given to the host's repeat.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from firmware.core.commands import Event, HostHeard, HostLink
@@ -60,6 +61,7 @@ class SasLink:
         behaviour: a key of ``behaviours.BEHAVIOURS``.
         duties: what its host may do.
         identity: who the machine says it is.
+        wall_us: gives civil time, microseconds since 1970; asked only when a host asks.
         now_us: time of power-up.
 
     Attributes:
@@ -76,12 +78,14 @@ class SasLink:
         behaviour: str,
         duties: tuple[str, ...],
         identity: SasIdentity,
+        wall_us: Callable[[], int],
         now_us: int,
     ) -> None:
         self._number = number
         self._link = link
         self._duties = frozenset(duties)
         self._identity = identity
+        self._wall_us = wall_us
         rules = replace(BEHAVIOURS[behaviour], answer_window_us=ANSWER_WINDOW_US)
         self.end = MachineEnd(address, now_us, served=SERVED, version=int(identity.version), rules=rules)
         self._view: SasView | None = None
@@ -92,7 +96,7 @@ class SasLink:
 
     # --- the loop's side ---
 
-    def step(self, now_us: int, wall_us: int) -> list[Event]:
+    def step(self, now_us: int) -> list[Event]:
         """Take what has arrived, answer what can be answered, return what the core must decide."""
         try:
             runs = self._link.read()
@@ -101,8 +105,6 @@ class SasLink:
             self.trouble = str(error)
             runs = []
         events: list[Event] = []
-        if self._view is not None:
-            self._view.wall_us = wall_us
         if runs:
             for item in self.end.receive(now_us, runs):
                 self._take(item, now_us, events)
@@ -123,7 +125,7 @@ class SasLink:
 
     def refresh(self, machine: Machine) -> None:
         """A new durable state: polls are answered from it, and its queue is what the host is owed."""
-        self._view = SasView(machine, self._identity)
+        self._view = SasView(machine, self._identity, self._wall_us)
         owed = machine.host_queues[self._number]
         if owed is not self._owed:
             self._owed = owed

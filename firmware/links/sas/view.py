@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from firmware.core import meters
@@ -30,15 +31,14 @@ class SasView:
     Attributes:
         machine: the state.
         identity: who the machine is.
-        wall_us: civil time of the poll, microseconds since 1970; set by the line before it asks.
     """
 
-    __slots__ = ("_denomination", "_found", "identity", "machine", "wall_us")
+    __slots__ = ("_denomination", "_found", "_wall_us", "identity", "machine")
 
-    def __init__(self, machine: Machine, identity: SasIdentity) -> None:
+    def __init__(self, machine: Machine, identity: SasIdentity, wall_us: Callable[[], int]) -> None:
         self.machine = machine
         self.identity = identity
-        self.wall_us = 0
+        self._wall_us = wall_us
         self._denomination = machine.denomination
         self._found: dict[tuple[int, int], int | None] = {}
 
@@ -93,7 +93,7 @@ class SasView:
     @property
     def date_and_time(self) -> datetime.datetime:
         """Civil time of the poll."""
-        return _EPOCH + datetime.timedelta(microseconds=self.wall_us)
+        return _EPOCH + datetime.timedelta(microseconds=self._wall_us())
 
 
 def wall_us(date: datetime.date, time: datetime.time) -> int:
