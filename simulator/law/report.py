@@ -22,7 +22,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
+class Evidence:
     """One test that claims a clause. ``outcome`` is None if it has not run."""
 
     test: str
@@ -36,7 +36,7 @@ class Line:
 
     clause: Clause
     status: Status
-    tests: tuple[TestResult, ...]
+    tests: tuple[Evidence, ...]
 
     @property
     def missing(self) -> list[str]:
@@ -63,7 +63,7 @@ class Line:
         }
 
 
-def status_of(clause: Clause, tests: Iterable[TestResult]) -> Status:
+def status_of(clause: Clause, tests: Iterable[Evidence]) -> Status:
     """Judge one clause. A failing test takes the clause back, whatever the others say."""
     outcomes = list(tests)
     passed = [test for test in outcomes if test.outcome == "passed"]
@@ -81,10 +81,10 @@ def build(clauses: Mapping[str, Clause], claims: Iterable[Claim], results: Resul
 
     Claims of unknown clauses are left out: the test run refuses them.
     """
-    by_clause: defaultdict[str, list[TestResult]] = defaultdict(list)
+    by_clause: defaultdict[str, list[Evidence]] = defaultdict(list)
     outcomes = results.by_test() if results else {}
     for claim in claims:
-        by_clause[claim.clause].append(TestResult(claim.test, outcomes.get(claim.test), claim.partly))
+        by_clause[claim.clause].append(Evidence(claim.test, outcomes.get(claim.test), claim.partly))
     return [
         Line(clause, status_of(clause, by_clause[clause.id]), tuple(by_clause[clause.id]))
         for clause in clauses.values()
