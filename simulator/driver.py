@@ -10,6 +10,13 @@ from collections.abc import Callable
 from hal.backends.clocks import ManualClock
 from simulator.world import Body, World
 
+TURNS_MAX = 2_000
+"""Turns at one instant before the driver gives up: more than a disk's flush takes, less than for ever."""
+
+
+class RestlessError(Exception):
+    """Something asked to be called again at the same instant, for ever: a fault of the program."""
+
 
 class Driver:
     """Drives a world whose clock is a ``ManualClock``."""
@@ -19,14 +26,19 @@ class Driver:
         self.clock = clock
 
     def run_until(self, until_us: int) -> None:
-        """Let time pass until ``until_us``, doing all that is due on the way and at its end."""
+        """Let time pass until ``until_us``, doing all that is due on the way. Raises RestlessError."""
         world, clock = self.world, self.clock
+        turns = 0
         while True:
             due_us = world.next_deadline_us()
             if due_us > until_us:
                 break
+            turns += 1
             if due_us > clock.now_us():
                 clock.advance_to(due_us)
+                turns = 0
+            elif turns > TURNS_MAX:
+                raise RestlessError(f"no rest at {due_us} us")
             world.turn()
         if until_us > clock.now_us():
             clock.advance_to(until_us)

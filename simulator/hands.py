@@ -89,7 +89,7 @@ class Hands:
         """Press and release a button. Returns the sequence number. Raises HandError."""
         self._known("button", button, self._world.twins.buttons)
         sequence = self._world.sequence
-        self._world.twins.press(button, self._world.clock.now_us())
+        self._world.twins.switches.press(button, self._world.clock.now_us())
         self._moved()
         return sequence
 
@@ -97,7 +97,7 @@ class Hands:
         """Open or close a door, with or without power. Returns the sequence number. Raises HandError."""
         self._known("door", door, self._world.twins.door_names)
         sequence = self._world.sequence
-        self._world.twins.move_door(door, is_open)
+        self._world.twins.switches.move_door(door, is_open, self._world.clock.now_us())
         self._moved()
         return sequence
 
@@ -105,7 +105,7 @@ class Hands:
         """Turn a key. Returns the sequence number. Raises HandError."""
         self._known("key", key, self._world.twins.keys)
         sequence = self._world.sequence
-        self._world.twins.turn_key(key, on)
+        self._world.twins.switches.turn_key(key, on, self._world.clock.now_us())
         self._moved()
         return sequence
 

@@ -18,6 +18,7 @@ from firmware.control_program.cabinet import Cabinet, SasLine
 from firmware.control_program.errors import ConfigError
 from firmware.control_program.machine import ControlProgram
 from firmware.control_program.options import LOOPBACK, PanelOptions, RunOptions, SasLineOptions, TimeMode
+from firmware.links.sas.behaviours import BEHAVIOURS
 from firmware.memory import LayoutError, UnusableMemoryError
 from hal.backends.clocks import ManualClock, SystemClock
 from hal.backends.errors import BackendError
@@ -68,6 +69,9 @@ def media() -> Media:
 
 def open_line(line: SasLineOptions, folder: Path, memory: MemoryLines) -> OpenWakeupLink:
     """Open one SAS line. Raises ConfigError: busy, unwritable, not ours."""
+    if line.behaviour not in BEHAVIOURS:
+        known = ", ".join(BEHAVIOURS)
+        raise ConfigError("no such dialect", key="--behaviour", value=line.behaviour, allowed=known)
     url = line.url or f"pty:{folder / 'sas'}"
     try:
         return open_wakeup_link(url, memory)
@@ -142,7 +146,7 @@ def _world(
         store=store,
         power_up=power_up,
         lines=wires,
-        faults=Faults({"bill_acceptor": twins.acceptor_target, **targets}),
+        faults=Faults({**twins.targets(), **targets}),
     )
 
 

@@ -16,6 +16,7 @@ from hal.wire import id003
 from simulator.cabinet.id003_acceptor import Id003AcceptorTwin
 from simulator.cabinet.id003_tables import FAULTS
 from simulator.cabinet.note_path import AcceptorBody
+from simulator.cabinet.switch_panel import SwitchPanel
 from simulator.faults import Target
 from simulator.world_store import WorldFileError
 
@@ -25,9 +26,6 @@ DOORS = ("main", "belly", "drop", "cash_box", "acceptor", "logic", "top_box", "h
 BUTTONS = ("spin", "bet_one", "bet_max", "cash_out", "service", "help")
 KEYS = ("reset", "audit")
 LAMPS = (*(f"lamp_{button}" for button in BUTTONS), "tower_bottom", "tower_top")
-
-PRESS_US = 150_000
-"""How long a finger stays on a button."""
 
 ALIASES: Mapping[str, str] = {"jam_in_stack": "jam_after_lever"}
 """Names of acceptor faults that people use, and what the twin calls them."""
@@ -55,9 +53,12 @@ class Twins:
         )
         self.inputs = MemoryInputPins(names)
         self.outputs = MemoryOutputPins(LAMPS)
-        for name in switches:
-            self.inputs.set(name, True)
-        self._releases_us: dict[str, int] = {}
+        self.switches = SwitchPanel(
+            names, self.inputs.set, asserted=switches, on_physical_change=self._changed
+        )
+        self.inputs.on_change = lambda: self.stir_machine()
+        self._broken: dict[str, None] = {}
+        self._stuck: dict[str, None] = {}
         self.stir_machine: Callable[[], None] = _ignore
         self.stir_devices: Callable[[], None] = _ignore
         self.is_changed = True
@@ -81,10 +82,10 @@ class Twins:
 
     def to_json(self) -> dict[str, object]:
         """Return what is physical, as JSON values. A finger on a button is not kept."""
-        left = [
-            name for name in self.inputs.names if not name.startswith("button_") and self.inputs.level(name)
-        ]
-        return {"acceptor": self.acceptor.physical().to_json(), "switches": left}
+        return {
+            "acceptor": self.acceptor.physical().to_json(),
+            "switches": list(self.switches.physical()),
+        }
 
     # --- power and time -------------------------------------------------------------------------------------
 
@@ -101,15 +102,12 @@ class Twins:
         """Let every device do what is due."""
         self.acceptor.step(now_us)
         self.acceptor.outcomes.clear()  # told as they came; a machine that runs for years needs no list
-        for button in [name for name, due_us in self._releases_us.items() if due_us <= now_us]:
-            del self._releases_us[button]
-            self.inputs.set(button, False)
-            self.stir_machine()
+        self.switches.step(now_us)
 
     def next_deadline_us(self) -> int:
         """When ``step`` must be called even if nothing arrives."""
-        due = self.acceptor.next_deadline_us()
-        return min([NEVER_US if due is None else due, *self._releases_us.values()])
+        dues = (self.acceptor.next_deadline_us(), self.switches.next_deadline_us())
+        return min((due for due in dues if due is not None), default=NEVER_US)
 
     def drain(self) -> None:
         """Nobody is at the machine's end: what the devices said to it is lost."""
@@ -117,26 +115,6 @@ class Twins:
             self.acceptor_line.read(65_536)
         except LinkError:
             return
-
-    # --- hands ----------------------------------------------------------------------------------------------
-
-    def press(self, button: str, now_us: int) -> None:
-        """Press a button; it is released after ``PRESS_US``."""
-        self.inputs.set(f"button_{button}", True)
-        self._releases_us[f"button_{button}"] = now_us + PRESS_US
-
-    def move_door(self, door: str, is_open: bool) -> None:
-        """Open or close a door."""
-        self._turn_switch(f"door_{door}", is_open)
-
-    def turn_key(self, key: str, on: bool) -> None:
-        """Turn a key; it stays until it is turned back."""
-        self._turn_switch(f"key_{key}", on)
-
-    def _turn_switch(self, name: str, level: bool) -> None:
-        if self.inputs.level(name) != level:
-            self.inputs.set(name, level)
-            self._changed()
 
     def _changed(self) -> None:
         self.is_changed = True
@@ -149,14 +127,14 @@ class Twins:
 
     def doors(self) -> dict[str, bool]:
         """Return which doors stand open."""
-        return {door: self.inputs.level(f"door_{door}") for door in DOORS}
+        return {door: self.switches.position(f"door_{door}") for door in DOORS}
 
     def visible(self) -> dict[str, object]:
         """Return what a person sees of the devices without asking the machine."""
         body = self.acceptor.physical()
         return {
             "doors": self.doors(),
-            "keys": {key: self.inputs.level(f"key_{key}") for key in KEYS},
+            "keys": {key: self.switches.position(f"key_{key}") for key in KEYS},
             "lamps": {name: self.outputs.level(name) for name in LAMPS},
             "note_path": body.place.value,
             "note_box": {"in_place": body.box_present, "items": len(body.box), "capacity": body.box_capacity},
@@ -171,14 +149,37 @@ class Twins:
             "notes": list(self.note_codes),
         }
 
-    @property
-    def acceptor_target(self) -> Target:
-        """The acceptor as a target of faults."""
-        known = {**FAULTS, **{name: FAULTS[meant] for name, meant in ALIASES.items()}}
-        return Target(known, self._inject, self._clear, self.acceptor.faults.active)
+    # --- faults -----------------------------------------------------------------------------------------------
+
+    def targets(self) -> dict[str, Target]:
+        """Return what can have faults, by name."""
+        acceptor = {**FAULTS, **{name: FAULTS[meant] for name, meant in ALIASES.items()}}
+        wires = dict.fromkeys(DOORS, "its wire is broken: the door reads as open, until cleared")
+        buttons = dict.fromkeys(BUTTONS, "it stays down once it is pressed, until cleared")
+        return {
+            "bill_acceptor": Target(acceptor, self._inject, self._clear, self.acceptor.faults.active),
+            "door_wire": Target(wires, self._break, self._mend, lambda: self._broken),
+            "stuck_button": Target(buttons, self._stick, self._unstick, lambda: self._stuck),
+        }
 
     def _inject(self, kind: str, now_us: int, count: int | None, detail: int) -> None:
         self.acceptor.inject(ALIASES.get(kind, kind), now_us, count, detail)
 
     def _clear(self, kind: str, now_us: int) -> None:
         self.acceptor.clear_fault(ALIASES.get(kind, kind), now_us)
+
+    def _break(self, door: str, _now_us: int, _count: int | None, _detail: int) -> None:
+        self._broken[door] = None
+        self.switches.break_wire(door)
+
+    def _mend(self, door: str, _now_us: int) -> None:
+        self._broken.pop(door, None)
+        self.switches.mend_wire(door)
+
+    def _stick(self, button: str, _now_us: int, _count: int | None, _detail: int) -> None:
+        self._stuck[button] = None
+        self.switches.stick(button)
+
+    def _unstick(self, button: str, now_us: int) -> None:
+        self._stuck.pop(button, None)
+        self.switches.unstick(button, now_us)

@@ -19,7 +19,7 @@ from typing import Protocol
 from hal.ports.clock import Clock
 from hal.ports.links import LinkError, WakeupLink
 from simulator.faults import Faults
-from simulator.hands import Fate, HandError, Hands
+from simulator.hands import HandError, Hands
 from simulator.twins import Twins
 from simulator.world_store import Physical, WorldStore
 
@@ -30,8 +30,8 @@ Announce = Callable[[Body], None]
 
 NEVER_US = 2**62
 
-ROUNDS_MAX = 256
-"""Rounds in one instant before the world says that something never comes to rest."""
+ROUNDS_MAX = 64
+"""Rounds of one turn, so that a turn ends even while the machine waits for a slow disk."""
 
 
 class Machine(Protocol):
@@ -66,10 +66,6 @@ class Neighbour(Protocol):
         """When ``step`` must be called even if nothing arrives; None if never."""
 
 
-class RestlessError(Exception):
-    """Something asked to be called again at the same instant, for ever: a fault of the program."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class _Planned:
     at_us: int
@@ -101,7 +97,7 @@ class World:
     ) -> None:
         self.clock = clock
         self.twins = twins
-        self.faults = faults or Faults({"bill_acceptor": twins.acceptor_target})
+        self.faults = faults or Faults(twins.targets())
         self.machine: Machine | None = None
         self.sequence = 0
         self.listeners: list[Announce] = []
@@ -177,7 +173,7 @@ class World:
         return min(due, self._planned[0].at_us) if self._planned else due
 
     def turn(self) -> None:
-        """Do everything that is due now, until machine and devices are at rest. Raises RestlessError."""
+        """Do what is due now, until machine and devices are at rest; if they are not soon, call it again."""
         now_us = self.clock.now_us()
         for _ in range(ROUNDS_MAX):
             self._do_planned(now_us)
@@ -191,7 +187,6 @@ class World:
             if self.next_deadline_us() > now_us:
                 return
             now_us = self.clock.now_us()
-        raise RestlessError(f"no rest at {now_us} us")
 
     def _do_planned(self, now_us: int) -> None:
         while self._planned and self._planned[0].at_us <= now_us:
@@ -278,6 +273,3 @@ class World:
                 409, "No power", 'the machine is switched off; POST /api/cabinet/power {"on": true}'
             )
         return self.machine
-
-
-__all__ = ["Announce", "Body", "Fate", "HandError", "Machine", "Neighbour", "RestlessError", "World"]

@@ -127,10 +127,12 @@ class MachineLink:
         return body
 
     async def listen(self, on_end: Callable[[], None]) -> None:
-        """Take the machine's lines until it closes the channel."""
-        while line := await self._reader.readline():
-            self._take(json.loads(line))
-        on_end()
+        """Take the machine's lines until it closes the channel, or dies with a question of ours unread."""
+        try:
+            while line := await self._reader.readline():
+                self._take(json.loads(line))
+        finally:
+            on_end()
 
     def _take(self, message: Body) -> None:
         match message:

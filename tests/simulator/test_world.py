@@ -19,11 +19,11 @@ from firmware.core.orders import AcceptNotes, AcknowledgeStacked, StackNote
 from firmware.drivers.id003_acceptor import Id003Acceptor
 from hal.backends.clocks import ManualClock
 from hal.backends.memory_links import wakeup_link_pair
-from simulator.driver import Driver
+from simulator.driver import Driver, RestlessError
 from simulator.faults import Faults, FaultyLine, UnknownTargetError
 from simulator.hands import Fate, HandError
 from simulator.twins import Twins
-from simulator.world import Announce, Body, RestlessError, World
+from simulator.world import Announce, Body, World
 from simulator.world_store import MemoryWorldStore
 
 SECOND = 1_000_000
@@ -105,7 +105,7 @@ class Bench:
             store=self.store,
             power_up=lambda announce: LittleMachine(self, announce),
             lines=[self.wire],
-            faults=Faults({"bill_acceptor": self.twins.acceptor_target, "sas.wire": self.wire.target}),
+            faults=Faults({**self.twins.targets(), "sas.wire": self.wire.target}),
         )
         self.world.listeners.append(self.events.append)
         self.driver = Driver(self.world, self.clock)
@@ -336,7 +336,7 @@ def test_the_note_box_is_taken_out_and_comes_back_empty() -> None:
     assert bench.twins.visible()["note_box"] == {"in_place": True, "items": 0, "capacity": 600}
 
 
-def test_a_neighbour_that_never_rests_is_a_fault_of_the_program() -> None:
+def test_a_neighbour_that_never_rests_is_a_fault_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     class Restless:
         def step(self, now_us: int) -> None:
             pass
@@ -346,8 +346,10 @@ def test_a_neighbour_that_never_rests_is_a_fault_of_the_program() -> None:
 
     bench = Bench()
     bench.world.attach(Restless())
+    monkeypatch.setattr("simulator.driver.TURNS_MAX", 5)
+    bench.world.turn()  # one turn ends in any case
     with pytest.raises(RestlessError):
-        bench.world.turn()
+        bench.driver.run_for(1)
 
 
 def test_questions_that_need_the_machine_are_refused_in_the_dark() -> None:
