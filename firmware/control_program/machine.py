@@ -102,13 +102,12 @@ class ControlProgram:
     def _kept_machine(self, report: PowerUpReport) -> Machine:
         """The state that memory holds; a new machine where it is new or no copy of a block is left."""
         machine = new_machine(self.plan.rules, self.plan.settings)
-        if report.status is Status.FRESH:
-            return self._record_new_machine(machine)
         if report.status is Status.DAMAGED:
             return state_blocks.restore(machine, self._content_or_zeros)
-        check_identity(
-            state_blocks.unpack_identity(self.memory.content(state_blocks.IDENTITY.id)), self.plan.identity
-        )
+        identity = self.memory.content(state_blocks.IDENTITY.id)
+        if not any(identity):  # new, or the power went between the memory's formatting and its first record
+            return self._record_new_machine(machine)
+        check_identity(state_blocks.unpack_identity(identity), self.plan.identity)
         return state_blocks.restore(machine, self.memory.content)
 
     def _record_new_machine(self, machine: Machine) -> Machine:
