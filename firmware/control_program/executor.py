@@ -132,7 +132,7 @@ class Executor:
             self._finish(turn.machine, turn.effects, now)
             return
         try:
-            ticket = self._memory.append(changes, lazy=isinstance(event, commands.HostHeard))
+            ticket = self._memory.append(changes, lazy=_may_wait(event, turn.machine))
         except (NvramError, UnusableMemoryError) as error:
             self._memory_failed(error, event, now)
             return
@@ -236,3 +236,12 @@ class Executor:
                     self._outlets.tell(TellHost(line, Answer.IGNORE))
             case _:
                 return
+
+
+def _may_wait(event: commands.Event, machine: Machine) -> bool:
+    """Whether the event's record may wait for the next one.
+
+    Removing a notice that a host has acknowledged is lazy, but only while nothing else is owed to that host: else a
+    whole queue could be told again after a power cut (design.md law 2: at most one repeat).
+    """
+    return isinstance(event, commands.HostHeard) and not machine.host_queues[event.line].pending
