@@ -176,7 +176,6 @@ class Ear:
         self._main = _Parser(address, table)
         self._trial: _Parser | None = None
         self._last_us = -(1 << 62)  # when the latest byte came
-        self._answered = False  # we have spoken since the latest byte
         # request length by command for whole_message(): plain numbers only
         self._sizes: Final = {
             code: poll.request_size for code, poll in table.items() if isinstance(poll.request_size, int)
@@ -219,11 +218,9 @@ class Ear:
         """The message of ``whole_message`` was taken. ``is_proven``: it has a good CRC, or is one byte."""
         self._last_us = now_us
         self._main.is_skipping = not is_proven
-        self._answered = False
 
     def answered(self) -> None:
         """We have spoken: what comes next is a new message, not a stray byte of the old."""
-        self._answered = True
         self._main.is_skipping = False
 
     def hear(self, now_us: int, runs: list[Run]) -> list[Message]:
@@ -238,7 +235,6 @@ class Ear:
                     heard += self._main.take_found()
             if data:
                 self._last_us = now_us
-                self._answered = False
         return heard
 
     def settle(self, now_us: int) -> list[Message]:
@@ -275,8 +271,8 @@ class Ear:
             if main.is_skipping and wakeup is not True and not is_pause:
                 self._counters.stray_bytes += 1
             else:
-                # A 00 close behind our own answer is more likely the tail of the poll than a broadcast.
-                is_suspect = byte == 0 and wakeup is not True and self._answered and not is_pause
+                # An unmarked 00 close behind other bytes is more likely their tail than a broadcast.
+                is_suspect = byte == 0 and wakeup is not True and not is_pause
                 main.start(byte, wakeup is True, is_suspect)
             return
         if wakeup is True and (is_pause or not reading.is_marked):

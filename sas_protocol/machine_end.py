@@ -327,13 +327,9 @@ class MachineEnd:
         key = frame[:5] if frame[1] == MULTI_DENOMINATION.code else frame[:2]  # what makes polls equal (6.2)
         last = self._last
         if last is not None:
-            if last.key == key:
-                if last.sends:
-                    self._repeat(last, events)
-                    return
-                if last.frame == frame:
-                    self._resume(now_us, last, events)
-                    return
+            if last.key == key and last.sends:
+                self._repeat(last, events)
+                return
             self._last = None
             self._acknowledge(now_us, last, events)
         if self._real_time and kind is not MessageKind.UNKNOWN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -156,7 +157,10 @@ def test_garbage_is_refused_in_one_way_only(garbage: bytes, command: int, good_c
     frame = bytes((1, command)) + garbage
     frame = append_crc(frame) if good_crc else frame
     poll = V603.get(command)
-    decoders = [lambda: decode_request(V603, frame), lambda: decode_event(NOTICES_603, 1, frame)]
+    decoders: list[Callable[[], object]] = [
+        lambda: decode_request(V603, frame),
+        lambda: decode_event(NOTICES_603, 1, frame),
+    ]
     if poll is not None:
         decoders.append(lambda: decode_answer(poll, 1, frame))
     for decode in decoders:

@@ -108,6 +108,14 @@ def test_a_reopened_port_in_a_foreign_message_does_not_make_it_ours() -> None:
     assert say(bench, (0, "02", True), (30, "01", False), (30, "51 08", False)) == b""
     assert heard(bench) == []
     assert say(bench, (40, "81", True)) == IDLE
+    # Even if the line then falls quiet for good.
+    assert say(bench, (40, "02", True), (30, "01 51", False)) + bench.pass_time(100_000) == b""
+    assert heard(bench) == []
+
+
+def test_a_stray_zero_does_not_swallow_a_general_poll() -> None:
+    assert say(up(), (0, "00 81", None)) == IDLE
+    assert say(up(), (0, "00", None), (1, "81", None)) == IDLE
 
 
 def test_a_message_with_too_long_a_pause_is_dropped() -> None:
@@ -170,6 +178,11 @@ def test_a_marked_byte_close_behind_cuts_a_message_short_when_the_line_stays_qui
     assert bench.pass_time(4_999) == b""
     assert bench.pass_time(1) == IDLE
     assert bench.pass_time(1_000_000) == b""
+
+
+def test_a_marked_byte_behind_an_unmarked_beginning_starts_a_message_at_once() -> None:
+    assert say(up(), (0, "01", False), (0, "81", True)) == IDLE
+    assert say(up(), (0, "00 80 01", None), (0, "81", True)) == IDLE
 
 
 def test_a_marked_frame_inside_another_is_believed_for_its_crc() -> None:

@@ -40,7 +40,7 @@ def plain(values: Mapping[str, Any]) -> Values:
     return found
 
 
-def named(kind: str) -> Any:
+def named(kind: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("vector", VECTORS[kind], ids=lambda vector: vector["name"])
 
 
