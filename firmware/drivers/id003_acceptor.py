@@ -48,7 +48,6 @@ _FIRST_CONTACT: Final[Mapping[int, NotePosition]] = {
     **_POWER_UP,
     Status.IDLING: NotePosition.NONE,
     Status.INHIBITED: NotePosition.NONE,
-    Status.INITIALIZE: NotePosition.NONE,
     Status.ACCEPTING: NotePosition.NONE,  # a note of now, not of then
     Status.STACKED: NotePosition.NONE,  # its VEND VALID has been acknowledged
     Status.ESCROW: NotePosition.IN_ACCEPTOR,
@@ -57,7 +56,11 @@ _FIRST_CONTACT: Final[Mapping[int, NotePosition]] = {
     Status.RETURNING: NotePosition.IN_ACCEPTOR,
     Status.VEND_VALID: NotePosition.IN_STACKER,
 }
-"""What the first status after silence says of a note. STACKING and errors say nothing yet: keep looking."""
+"""What the first status after silence says of a note.
+
+Others say nothing yet, so we keep looking: STACKING ends in VEND VALID or not; an error may stand in front of a
+power-up status, and INITIALIZE in front of that error.
+"""
 
 _STATUSES: Final = frozenset(Status)
 _NO_NEWS: Final = frozenset({Status.COMMUNICATION_ERROR, Status.SIGNATURE_BUSY, Status.SIGNATURE_END})
@@ -459,12 +462,12 @@ class Id003Acceptor:
             return
         if status in _POWER_UP:
             self._setup.forget_unit()  # It may be another one.
+            self._is_reset_needed = True
             self._reset_due_us = 0
         self._restart(note)
 
     def _restart(self, note: NotePosition) -> None:
         self._stage = _Stage.STARTING
-        self._is_reset_needed = True
         self._escrow = None
         if note is NotePosition.IN_STACKER and self._vend is _Vend.NONE:
             self._vend = _Vend.REPORTED
@@ -527,6 +530,7 @@ class Id003Acceptor:
             self._facts.append(NoteStacked())
         elif self._vend is _Vend.NONE:
             # Stacked without an order of ours: only a record of before can say what it was.
+            self._is_reset_needed = True
             self._restart(NotePosition.IN_STACKER)
 
     def _take_rejecting(self, data: bytes) -> None:

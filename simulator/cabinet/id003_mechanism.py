@@ -163,8 +163,9 @@ class Id003Mechanism:
 
     def clear_jam(self, now_us: int, *, take_item: bool = False) -> None:
         """Free what is jammed. The item stays, or is taken out by hand if it is in front of the lever."""
+        was_jammed = self.body.jam != ""
         self._change(jam="")
-        if take_item and self.body.place is Place.IN_FRONT:
+        if take_item and was_jammed and self.body.place is Place.IN_FRONT:
             self._give_back("returned", "taken out by hand", now_us)
 
     def inject(self, kind: str, now_us: int, count: int | None = 1, detail: int = 0) -> None:

@@ -109,7 +109,7 @@ def test_a_second_cut_while_the_first_is_being_settled(second: Cut) -> None:
 
 
 def test_a_note_behind_the_lever_is_not_forgotten_before_its_record_is_durable() -> None:
-    bench = cut_at(0, host_dies, stacks_fully=False)
+    bench = with_a_note(stacks_fully=False)
     bench.run_until(lambda: bench.twin.physical().vend_unacknowledged)
     both_lose_power(bench)
     bench.run_until_fact(AcceptorPoweredUp(NotePosition.IN_STACKER))
@@ -156,6 +156,8 @@ class Chaos:
             self.act()
             self.bench.run(self.random.choice([0.01, 0.3, 0.7, 1.3, 3, 8]))
         self.bench.heal()
+        self.bench.core.decide = stack_all
+        self.bench.driver.order(ReturnNote(), self.bench.now_us)  # what is on HOLD
         self.bench.run(60)
 
 
@@ -169,8 +171,6 @@ def test_whatever_happens_the_credits_are_what_was_swallowed(seed: int) -> None:
     bench = chaos.bench
     if bench.twin.physical().is_box_full:
         return
-    bench._decide = stack_all
-    bench.core.decide = stack_all
     before = bench.record.credited
     bench.twin.insert(NOTE, bench.now_us)
     bench.run(10)
