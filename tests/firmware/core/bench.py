@@ -59,9 +59,7 @@ class DialGame:
 def dial_rules(
     games: Iterable[DialGame] = (DialGame(),), parts: Iterable[str] = ("bill_acceptor",), lines: int = 1
 ) -> Rules:
-    offered = tuple(
-        OfferedGame(number, game, int(game.base_percent)) for number, game in enumerate(games, 1)
-    )
+    offered = tuple(OfferedGame(number, game, int(game.base_percent)) for number, game in enumerate(games, 1))
     return Rules(offered, frozenset(parts), DOORS, lines)
 
 
@@ -118,13 +116,21 @@ class Bench:
         self.do(NoteInEscrow(cents), NoteStacked())
 
     def give(self, cashable: int = 0, non_restricted: int = 0, restricted: int = 0) -> None:
-        """Put money of any kind on the credit meter, with the meters that account for it."""
-        amounts = Amounts(cashable, non_restricted, restricted)
+        """Add money of any kind to the credit meter and to the meters that account for it, as a transfer would."""
+        have = self.machine.credits
         self.machine = with_meters(
-            replace(self.machine, credits=amounts),
-            wat_in=cashable,
-            cashable_electronic_promotion_in=non_restricted,
-            noncashable_electronic_promotion_in=restricted,
+            replace(
+                self.machine,
+                credits=Amounts(
+                    have.cashable + cashable,
+                    have.non_restricted + non_restricted,
+                    have.restricted + restricted,
+                ),
+            ),
+            wat_in=self.meter("wat_in") + cashable,
+            cashable_electronic_promotion_in=self.meter("cashable_electronic_promotion_in") + non_restricted,
+            noncashable_electronic_promotion_in=self.meter("noncashable_electronic_promotion_in")
+            + restricted,
         )
         assert books.imbalance(self.machine) == (0, 0, 0)
 

@@ -76,7 +76,9 @@ def test_every_fact_in_every_state(fact: f.Fact, stacking: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("note", "credited"), [(IN_STACKER, NOTE), (IN_ACCEPTOR, 0), (EMPTY, 0)], ids=["stacker", "acceptor", "none"]
+    ("note", "credited"),
+    [(IN_STACKER, NOTE), (IN_ACCEPTOR, 0), (EMPTY, 0)],
+    ids=["stacker", "acceptor", "none"],
 )
 def test_at_power_up_the_acceptor_settles_an_open_intent(note: f.Fact, credited: int) -> None:
     bench = Bench()
@@ -149,13 +151,11 @@ def test_the_host_hears_the_note_and_its_lifetime_count() -> None:
 
 
 def test_the_credit_limit_is_kept_to_the_cent() -> None:
-    bench = Bench(credit_limit=10_000)
-    bench.give(cashable=8_001)
-    bench.do(f.NoteInEscrow(2000))
-    assert orders(bench) == [ReturnNote()]
-    bench.give(cashable=8_000)
-    bench.do(f.NoteInEscrow(2000))
-    assert orders(bench) == [StackNote()]
+    for cents, ordered in ((8_001, ReturnNote()), (8_000, StackNote())):
+        bench = Bench(credit_limit=10_000)
+        bench.give(cashable=cents)
+        bench.do(f.NoteInEscrow(2000))
+        assert orders(bench) == [ordered]
 
 
 @pytest.mark.parametrize("condition", sorted(CONDITIONS))
