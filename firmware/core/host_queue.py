@@ -68,8 +68,11 @@ def post(
 
 def drop(line: Line, sequence: int) -> Line:
     """Forget a notice that was acknowledged (or lost); unknown numbers change nothing."""
-    pending = tuple(notice for notice in line.pending if notice.sequence != sequence)
-    return line if len(pending) == len(line.pending) else Line(line.next_sequence, pending)
+    pending = line.pending
+    for place, notice in enumerate(pending):
+        if notice.sequence == sequence:
+            return Line(line.next_sequence, pending[:place] + pending[place + 1 :])
+    return line
 
 
 def _free_slot(pending: tuple[Notice, ...]) -> int:

@@ -88,6 +88,7 @@ class SasLink:
         self._wall_us = wall_us
         rules = replace(BEHAVIOURS[behaviour], answer_window_us=ANSWER_WINDOW_US)
         self.end = MachineEnd(address, now_us, served=SERVED, version=int(identity.version), rules=rules)
+        self._durable: Machine | None = None
         self._view: SasView | None = None
         self._owed: OwedLine | None = None
         self._meters = MeterAnswers(self._meter)
@@ -105,11 +106,14 @@ class SasLink:
             self.trouble = str(error)
             runs = []
         events: list[Event] = []
+        due_us = self.end.next_deadline_us()
         if runs:
+            self._look()
             for item in self.end.receive(now_us, runs):
                 self._take(item, now_us, events)
-        due_us = self.end.next_deadline_us()
+            due_us = self.end.next_deadline_us()
         if due_us is not None and now_us >= due_us:
+            self._look()
             for item in self.end.tick(now_us):
                 self._take(item, now_us, events)
         return events
@@ -124,7 +128,17 @@ class SasLink:
             self._send(self.end.send(now_us, _LINE_ANSWERS[answer], self._asked.pop(0)))
 
     def refresh(self, machine: Machine) -> None:
-        """A new durable state: polls are answered from it, and its queue is what the host is owed."""
+        """A new durable state: polls are answered from it, and its queue is what the host is owed.
+
+        Both are looked at when the line next has something to do: most states come and go between two polls.
+        """
+        self._durable = machine
+
+    def _look(self) -> None:
+        """Bring view and queue up to the last durable state."""
+        machine = self._durable
+        if machine is None or (self._view is not None and self._view.machine is machine):
+            return
         self._view = SasView(machine, self._identity, self._wall_us)
         owed = machine.host_queues[self._number]
         if owed is not self._owed:
