@@ -554,7 +554,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.law("NJ-28N-g-rec")
+@pytest.mark.law("NJ-28N-g-rec", partly="the log entry is the core's")
 @pytest.mark.parametrize(("status", "data", "fault"), FAULTS)
 def test_a_lasting_error_is_told_once_and_ends_after_a_self_test(
     status: int, data: bytes, fault: DeviceFault

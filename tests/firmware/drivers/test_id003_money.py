@@ -54,7 +54,7 @@ def assert_books_agree(bench: Bench) -> None:
     assert bench.record.credited == bench.swallowed_cents()
 
 
-def settle(bench: Bench, seconds: float = 30) -> None:
+def settle(bench: Bench, seconds: float = 12) -> None:
     start = len(bench.facts)
     bench.run(seconds)
     assert bench.facts[start:].count(AcceptorReady()) >= 1
@@ -91,7 +91,7 @@ def test_a_cut_at_any_instant_of_a_note_credits_it_exactly_if_it_is_swallowed(
     cut: Cut, stacks_fully: bool
 ) -> None:
     fates = set()
-    for instant in range(instants_of_a_note(stacks_fully)):
+    for instant in range(0, instants_of_a_note(stacks_fully), 1 + stacks_fully):
         bench = cut_at(instant, cut, stacks_fully)
         settle(bench)
         fates.add(bench.record.credited)
@@ -100,8 +100,8 @@ def test_a_cut_at_any_instant_of_a_note_credits_it_exactly_if_it_is_swallowed(
 
 @pytest.mark.parametrize("second", CUTS)
 def test_a_second_cut_while_the_first_is_being_settled(second: Cut) -> None:
-    for instant in range(0, instants_of_a_note(stacks_fully=False), 3):
-        for later in (0.004, 0.3, 1.512, 1.6, 2.0, 5.5):
+    for instant in range(0, instants_of_a_note(stacks_fully=False), 5):
+        for later in (0.004, 1.512, 2.0, 5.5):
             bench = cut_at(instant, both_lose_power, stacks_fully=False)
             bench.run(later)
             second(bench)
