@@ -7,10 +7,11 @@ recorded).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hal.wire.id003 import Status
 from simulator.cabinet.note_path import Outcome
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 ACKNOWLEDGE_US = 5_000_000
 """How long the answer about a stacked note waits for the machine's acknowledgement."""
+
+PATIENCE_US = 1_000_000
+"""How long a hand holds a note at the entrance of an acceptor that is busy with another or not yet enabled."""
+
+_NOT_FOR_LONG = frozenset(
+    {
+        *(Status.INHIBITED, Status.ACCEPTING, Status.ESCROW, Status.HOLDING, Status.STACKING),
+        *(Status.VEND_VALID, Status.STACKED, Status.REJECTING, Status.RETURNING),
+    }
+)
+"""What an acceptor shows that may soon idle again. One that starts or is out of order gives the note back."""
 
 RESULTS = ("stacked", "returned", "rejected")
 
@@ -42,6 +54,16 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
+class _Offered:
+    """A note that a hand holds at the entrance."""
+
+    code: int
+    cents: int
+    until_us: int
+    told: Callable[[Fate], None] | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Settling:
     """A stacked note whose acknowledgement is awaited."""
 
@@ -51,15 +73,22 @@ class _Settling:
 
 
 class Hands:
-    """The hands at one world. ``is_changed``: the counts differ from what was saved."""
+    """The hands at one world. ``is_changed``: the counts differ from what was saved.
 
-    def __init__(self, world: World, kept: Mapping[str, Mapping[str, int]] | None = None) -> None:
+    Args:
+        world: where they reach.
+        kept: the counts as ``to_json`` gave them, ``None`` for a new cabinet.
+    """
+
+    def __init__(self, world: World, kept: object = None) -> None:
         self._world = world
         self._waiting: dict[int, Callable[[Fate], None]] = {}
         self._settling: list[_Settling] = []
+        self._offered: list[_Offered] = []
         self._counts = {name: {"count": 0, "cents": 0} for name in ("inserted", *RESULTS)}
-        for name, numbers in (kept or {}).items():
-            self._counts[name].update(numbers)
+        if isinstance(kept, dict):
+            for name, numbers in self._counts.items():
+                numbers.update(kept.get(name, {}))
         self.is_changed = False
         world.twins.acceptor.on_outcome = self._outcome
 
@@ -76,12 +105,10 @@ class Hands:
             raise HandError(
                 422, "Unknown note", f"there is no note of {cents} cents", tuple(twins.note_codes)
             )
-        number = twins.acceptor.physical().insertions + 1
-        if told is not None:
-            self._waiting[number] = told
-        self._count("inserted", cents)
         sequence = self._world.sequence
-        twins.acceptor.insert(code, self._world.clock.now_us())
+        now_us = self._world.clock.now_us()
+        self._offered.append(_Offered(code, cents, now_us + PATIENCE_US, told))
+        self._offer(now_us)
         self._moved()
         return sequence
 
@@ -129,7 +156,8 @@ class Hands:
     # --- time ---------------------------------------------------------------------------------------------
 
     def step(self, now_us: int) -> None:
-        """Tell the fate of stacked notes that the machine has acknowledged."""
+        """Push in the note that is held, tell the fate of stacked notes that the machine has acknowledged."""
+        self._offer(now_us)
         if not self._settling or (self._is_unacknowledged() and now_us < self._settling[0].until_us):
             return
         settled, self._settling = self._settling, []
@@ -138,13 +166,30 @@ class Hands:
 
     def next_deadline_us(self) -> int | None:
         """When ``step`` must be called even if nothing arrives."""
-        return self._settling[0].until_us if self._settling else None
+        settled_us = self._settling[0].until_us if self._settling else None
+        if not self._offered:
+            return settled_us
+        offered_us = self._offered[0].until_us
+        return offered_us if settled_us is None else min(settled_us, offered_us)
 
     def to_json(self) -> dict[str, dict[str, int]]:
         """Return what hands put in and what became of it: count and cents by ``inserted`` and by result."""
         return {name: dict(numbers) for name, numbers in self._counts.items()}
 
     # --- inside -------------------------------------------------------------------------------------------
+
+    def _offer(self, now_us: int) -> None:
+        """Push in the notes that are held, one after the other, once the acceptor takes or refuses them."""
+        acceptor = self._world.twins.acceptor
+        while self._offered:
+            first = self._offered[0]
+            if acceptor.status in _NOT_FOR_LONG and now_us < first.until_us:
+                return
+            self._offered.pop(0)
+            if first.told is not None:
+                self._waiting[acceptor.physical().insertions + 1] = first.told
+            self._count("inserted", first.cents)
+            acceptor.insert(first.code, now_us)
 
     def _moved(self) -> None:
         self._world.stir()

@@ -6,6 +6,7 @@ refused before the control program is built, in one sentence.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import signal
@@ -45,6 +46,9 @@ _log = logging.getLogger(__name__)
 
 BEAT_US = 1_000_000
 """The loop looks round at least this often, so that the watchdog hears it."""
+
+OVERDUE_US = 1_000
+"""What is overdue even after a turn waits for something else, a disk most likely: no core is burnt meanwhile."""
 
 SLICE_US = 100_000
 """Simulated time between two looks at the panel when time is not real."""
@@ -97,20 +101,21 @@ class Assembly:
 
 def assemble(options: RunOptions, folder: Path) -> Assembly:
     """Put a machine together in its data folder. Raises ConfigError: one sentence for the operator."""
-    links: list[OpenWakeupLink] = []
     lines = MemoryLines()
-    try:
-        links.extend(open_line(line, folder, lines) for line in options.sas)
-        nvram = FileNvram(folder / "memory.bin")
-    except (ConfigError, NvramError) as error:
-        for link in links:
-            link.close()
-        raise error if isinstance(error, ConfigError) else ConfigError(str(error).rstrip(".")) from None
-    clock = SystemClock() if options.time.name == "real" else ManualClock()
-    try:
-        world = _world(options, clock, links, nvram, FileWorldStore(folder / "world.bin"))
-    except WorldFileError as error:
-        raise ConfigError(str(error)) from None
+    with contextlib.ExitStack() as opened:
+        links = []
+        for line in options.sas:
+            link = open_line(line, folder, lines)
+            opened.callback(link.close)
+            links.append(link)
+        try:
+            nvram = FileNvram(folder / "memory.bin")
+            opened.callback(nvram.close)
+            clock = SystemClock() if options.time.name == "real" else ManualClock()
+            world = _world(options, clock, links, nvram, FileWorldStore(folder / "world.bin"))
+        except (NvramError, WorldFileError) as error:
+            raise ConfigError(str(error).rstrip(".")) from None
+        opened.pop_all()  # all is well: whoever has the assembly closes it
     return Assembly(world, clock, links, nvram)
 
 
@@ -206,11 +211,18 @@ class Runner:
             self._run_simulated(self._clock)
         else:
             while not self._is_stopping:
-                self._turn(self._world.next_deadline_us())
+                self._turn(self._next_deadline_us())
         self._watchdog.stop()
         self._world.shut_down()
         self._serve_panel(is_readable=False)
+
+    def close(self) -> None:
+        """Let go of what the loop waited with."""
         self._waiter.close()
+
+    def _next_deadline_us(self) -> int:
+        due_us, now_us = self._world.next_deadline_us(), self._real.now_us()
+        return due_us if due_us > now_us else now_us + OVERDUE_US
 
     # --- one turn --------------------------------------------------------------------------------------
 

@@ -20,18 +20,22 @@ class StderrLog(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+        self._before: tuple[list[logging.Handler], int] = ([], logging.WARNING)
         self._lines: queue.Queue[bytes | None] = queue.Queue(LINES_MAX)
         self._thread = threading.Thread(target=self._write_out, name="log", daemon=True)
 
     def start(self) -> None:
         """Become the only handler of the root logger, from level INFO."""
         root = logging.getLogger()
+        self._before = (root.handlers[:], root.level)
         root.handlers[:] = [self]
         root.setLevel(logging.INFO)
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what is left, if somebody reads it."""
+        """Write what is left, if somebody reads it; leave the root logger as it was."""
+        root = logging.getLogger()
+        root.handlers[:], root.level = self._before
         try:
             self._lines.put_nowait(None)
         except queue.Full:

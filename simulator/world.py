@@ -21,7 +21,7 @@ from hal.ports.links import LinkError, WakeupLink
 from simulator.faults import Faults
 from simulator.hands import HandError, Hands
 from simulator.twins import Twins
-from simulator.world_store import Physical, WorldStore
+from simulator.world_store import WorldStore
 
 Body = dict[str, object]
 """A JSON-ready object."""
@@ -30,7 +30,7 @@ Announce = Callable[[Body], None]
 
 NEVER_US = 2**62
 
-ROUNDS_MAX = 64
+ROUNDS_MAX = 16
 """Rounds of one turn, so that a turn ends even while the machine waits for a slow disk."""
 
 
@@ -78,7 +78,7 @@ class World:
 
     Args:
         clock: the world's time.
-        twins: the devices, made from what the store held.
+        twins: the devices, made from what the store holds.
         store: where what is physical is kept.
         power_up: builds a control program; called at each power-up.
         lines: the machine's ends of the SAS lines: without power nobody hears what arrives there.
@@ -101,7 +101,8 @@ class World:
         self.machine: Machine | None = None
         self.sequence = 0
         self.listeners: list[Announce] = []
-        self.hands = Hands(self)
+        kept = store.load()
+        self.hands = Hands(self, None if kept is None else kept.get("hands"))
         self._store = store
         self._power_up = power_up
         self._lines = tuple(lines)
@@ -110,7 +111,8 @@ class World:
         self._orders = itertools.count()
         self._is_stirred = True
         self._is_stirred_outside = True
-        self._saved: Physical | None = None
+        # Of the control program, asked once a turn: nothing but a turn changes it.
+        self._machine_due_us = NEVER_US
         twins.stir_machine = self.stir
         twins.stir_devices = self.stir_outside
 
@@ -136,6 +138,7 @@ class World:
         else:
             self.machine = None
             self.twins.power_off()
+        self._machine_due_us = NEVER_US  # until its first turn, which the stir below brings about
         self._save()
         self.stir()
         self.stir_outside()
@@ -169,7 +172,7 @@ class World:
         """When ``turn`` has something to do even if nothing arrives from outside."""
         if self._is_stirred or self._is_stirred_outside:
             return self.clock.now_us()
-        due = min(self._machine_due_us(), self._outside_due_us())
+        due = min(self._machine_due_us, self._outside_due_us())
         return min(due, self._planned[0].at_us) if self._planned else due
 
     def turn(self) -> None:
@@ -181,7 +184,7 @@ class World:
                 self._is_stirred_outside = False
                 self._step_outside(now_us)
             self._save()
-            if self._is_stirred or self._machine_due_us() <= now_us:
+            if self._is_stirred or self._machine_due_us <= now_us:
                 self._is_stirred = False
                 self._step_machine()
             if self.next_deadline_us() > now_us:
@@ -204,9 +207,7 @@ class World:
             self._drain()
         else:
             self.machine.turn()
-
-    def _machine_due_us(self) -> int:
-        return NEVER_US if self.machine is None else self.machine.next_deadline_us()
+            self._machine_due_us = self.machine.next_deadline_us()
 
     def _outside_due_us(self) -> int:
         due = self.twins.next_deadline_us()

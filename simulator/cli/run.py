@@ -7,6 +7,7 @@ packages.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ from typing import NoReturn
 
 from firmware.control_program import config_file
 from firmware.control_program.errors import ConfigError
-from firmware.control_program.options import OPTIONS, RunOptions, merge, parse_option
+from firmware.control_program.options import OPTIONS, PanelOptions, RunOptions, merge, parse_option
 from simulator.cli import DONE, USAGE, version
 from simulator.machine_file import DataFolder
 from simulator.stderr_log import StderrLog
@@ -101,50 +102,56 @@ def _run(options: RunOptions, restarts: int) -> int:
     from simulator.panel.process import listen, reap_children
     from simulator.run_machine import Runner, assemble, panel_for, power_on
 
-    folder = DataFolder(Path(options.data))
-    if restarts:
-        reap_children()
-    listener = None if options.panel is None else listen(options.panel.host, _port(options, folder, restarts))
-    assembly = assemble(options, folder.path)
-    panel = None
-    if options.panel is not None and listener is not None:
-        panel = panel_for(assembly.world, options.panel, listener, version())
-    runner = Runner(assembly, panel, options.time, _bite(restarts) if options.restart else None)
-    runner.stop_on_signals()
-    power_on(assembly)
-    if panel is not None:
-        panel.start()
-    ready: dict[str, object] = {
+    with contextlib.ExitStack() as ends:
+        folder = DataFolder(Path(options.data))
+        ends.callback(folder.close)
+        if restarts:
+            reap_children()
+        listener = None
+        if options.panel is not None:
+            listener = listen(options.panel.host, _port(options.panel, folder, restarts))
+            ends.callback(listener.close)
+        assembly = assemble(options, folder.path)
+        ends.callback(assembly.close)
+        panel = None
+        if options.panel is not None and listener is not None:
+            panel = panel_for(assembly.world, options.panel, listener, version())
+            ends.callback(panel.close)
+        runner = Runner(assembly, panel, options.time, _bite(restarts) if options.restart else None)
+        ends.callback(runner.close)
+        runner.stop_on_signals()
+        power_on(assembly)
+        places: dict[str, object] = {
+            "sas": [link.url for link in assembly.links],
+            "panel": None if panel is None else panel.url,
+        }
+        _tell_ready(places, folder, options, restarts)
+        if panel is not None:
+            panel.start()  # its port has been open for long: who is quicker than the panel waits in its queue
+        runner.run()
+    return DONE
+
+
+def _port(panel: PanelOptions, folder: DataFolder, restarts: int) -> int:
+    """A restarted machine comes back where it was, also when its port was a free one."""
+    if panel.port == 0 and restarts:
+        was = str(folder.read_ready().get("panel") or "").rstrip("/").rpartition(":")[2]
+        if was.isdigit():
+            return int(was)
+    return panel.port
+
+
+def _tell_ready(places: dict[str, object], folder: DataFolder, options: RunOptions, restarts: int) -> None:
+    """Write the ready line to its file and, for the first start of this process, to standard output."""
+    ready = {
         "event": "ready",
-        "sas": [link.url for link in assembly.links],
-        "gat": None,
-        "panel": None if panel is None else panel.url,
+        "sas": places["sas"],
+        "gat": None,  # a later version has a GAT line
+        "panel": places["panel"],
         "data": str(folder.path),
         "version": version(),
         "pid": os.getpid(),
     }
-    _tell_ready(ready, folder, options, restarts)
-    try:
-        runner.run()
-    finally:
-        if panel is not None:
-            panel.close()
-        assembly.close()
-        folder.close()
-    return DONE
-
-
-def _port(options: RunOptions, folder: DataFolder, restarts: int) -> int:
-    """A restarted machine comes back where it was, also when its port was a free one."""
-    assert options.panel is not None
-    if options.panel.port == 0 and restarts:
-        was = str(folder.read_ready().get("panel") or "").rstrip("/").rpartition(":")[2]
-        if was.isdigit():
-            return int(was)
-    return options.panel.port
-
-
-def _tell_ready(ready: dict[str, object], folder: DataFolder, options: RunOptions, restarts: int) -> None:
     try:
         folder.write_ready(ready)
     except OSError as error:

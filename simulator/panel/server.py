@@ -122,7 +122,10 @@ def _endpoint(machine: MachineLink, methods: dict[str, Route]) -> Endpoint:
         arguments: dict[str, object] = dict(request.path_params)
         if route.fields:
             arguments |= parse_body(await _read_body(request), route.fields)
-        return JSONResponse(await machine.ask(route.verb, arguments, min(route.answer_s, patience_s)))
+        answer = await machine.ask(route.verb, arguments, min(route.answer_s, patience_s))
+        if route.verb == "vocabulary":
+            answer["tester"] = machine.hello.get("tester", True)
+        return JSONResponse(answer)
 
     return endpoint
 

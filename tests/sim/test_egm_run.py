@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from simulator.cli import dispatch
 from tests.sim.egm_process import EgmProcess
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -112,7 +113,7 @@ def test_killed_in_mid_game_it_comes_back_with_the_same_money(egm: EgmProcess) -
     assert wagered > 0
     state = egm.get("state")
     assert state["credits"]["total"] == money - wagered + egm.meter("coin_out") - before["coin_out"]
-    assert egm.meter("bill_in") == before["bill_in"]
+    assert egm.meter("bill_in") == before["bill_in"] == state["cabinet"]["notes"]["stacked"]["cents"]
 
 
 def test_power_from_the_panel_is_a_cut_and_the_doors_are_seen_afterwards(egm: EgmProcess) -> None:
@@ -183,6 +184,7 @@ def assert_refused(done: subprocess.CompletedProcess[str]) -> None:
 def test_money_relevant_options_of_another_machine_are_refused(tmp_path: Path) -> None:
     data = tmp_path / "data"
     EgmProcess(data, "--sas", f"pty:{tmp_path}/line").stop()
+    assert not (data / "machine.json").exists()
     for word, value in (("--denomination", "5"), ("--profile", "pa"), ("--asset", "9"), ("--serial", "X")):
         other = command("run", "--data", str(data), "--panel", "off", word, value)
         assert_refused(other)
@@ -222,7 +224,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED.values(), ids=REFUSED.keys())
-def test_what_cannot_be_is_refused_in_one_sentence(words: list[str], tmp_path: Path, busy_port: int) -> None:
+def test_what_cannot_be_is_refused_in_one_sentence(
+    words: list[str], tmp_path: Path, busy_port: int, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "file").write_text("")
     for name, content in (("short/memory.bin", b"x"), ("world/world.bin", b"{}")):
         (tmp_path / name).parent.mkdir()
@@ -232,7 +236,11 @@ def test_what_cannot_be_is_refused_in_one_sentence(words: list[str], tmp_path: P
     for option, value in zip(defaults[::2], defaults[1::2], strict=True):
         if option not in filled:
             filled = [option, value, *filled]
-    assert_refused(command("run", *filled))
+    assert dispatch(["run", *filled]) == 2
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("egm run: ")
+    assert said.err.count("\n") == 1, said.err
 
 
 def test_with_restart_a_hung_loop_begins_anew_in_the_same_process(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hal.backends.clocks import ManualClock
 from hal.backends.memory_links import wakeup_link_pair
 from simulator.driver import Driver, RestlessError
 from simulator.faults import Faults, FaultyLine, UnknownTargetError
-from simulator.hands import Fate, HandError
+from simulator.hands import PATIENCE_US, Fate, HandError
 from simulator.twins import Twins
 from simulator.world import Announce, Body, World
 from simulator.world_store import MemoryWorldStore
@@ -147,6 +147,31 @@ def test_a_note_before_the_acceptor_is_ready_comes_back_at_once() -> None:
     assert bench.world.hands.to_json()["rejected"] == {"count": 1, "cents": 2000}
 
 
+def test_notes_pushed_in_one_behind_the_other_wait_for_their_turn() -> None:
+    bench = Bench().ready()
+    assert [bench.settle(cents) for cents in (2000, 100, 500)] == [Fate("stacked", "")] * 3
+    bench.bill(1000)
+    bench.bill(1000)
+    assert bench.driver.run_while(lambda: len(bench.fates) < 2, 30 * SECOND)
+    inserted, stacked = (bench.world.hands.to_json()[name] for name in ("inserted", "stacked"))
+    assert inserted["cents"] == 4600
+    assert stacked["cents"] == sum(
+        bench.twins.cents_of(item.code) for item in bench.twins.acceptor.physical().box
+    )
+
+
+def test_a_note_at_an_acceptor_that_stays_inhibited_is_refused_when_the_hand_tires() -> None:
+    bench = Bench().ready()
+    machine = bench.world.machine
+    assert isinstance(machine, LittleMachine)
+    machine.driver.order(AcceptNotes(frozenset()), bench.clock.now_us())
+    bench.driver.run_for(SECOND)
+    bench.bill()
+    assert not bench.fates
+    bench.driver.run_for(PATIENCE_US)
+    assert [fate.result for fate in bench.fates] == ["rejected"]
+
+
 def test_wrong_names_are_told_with_what_exists() -> None:
     bench = Bench().ready()
     hands = bench.world.hands
@@ -208,6 +233,7 @@ def test_what_is_physical_survives_the_end_of_the_process() -> None:
     assert (body.place.value, len(body.box)) == ("behind", 1)
     assert second.twins.doors()["belly"]
     assert second.twins.inputs.level("key_audit")
+    assert second.world.hands.to_json() == first.world.hands.to_json()
     second.ready()
     assert [second.twins.cents_of(item.code) for item in second.twins.acceptor.physical().box] == [2000, 500]
 
