@@ -37,21 +37,15 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
         ConfigError: a profile or game is missing, refused or unreadable; the denomination fits no game.
     """
     profile = load_profile(cabinet.media, options.profile)
+    _check_meters(profile)
     names = options.games or library_names(cabinet.media)
+    if not 1 <= len(names) <= meters.GAME_COUNT_MAX:
+        raise ConfigError(f"games: {len(names)} games, but a machine offers 1..{meters.GAME_COUNT_MAX}")
     games = tuple(
         _offered(cabinet.media, name, number, profile, options) for number, name in enumerate(names, 1)
     )
-    if not 1 <= len(games) <= meters.GAME_COUNT_MAX:
-        raise ConfigError(f"games: {len(games)} games, but a machine offers 1..{meters.GAME_COUNT_MAX}")
     if len(cabinet.sas_lines) > LINE_COUNT_MAX:
         raise ConfigError(f"sas: {len(cabinet.sas_lines)} lines, but a machine has at most {LINE_COUNT_MAX}")
-    missing = [key for key in profile.required_meters.value if key not in meters.METERS]
-    missing = [key for key in missing if key not in profile.meter_waivers.value]
-    if missing:
-        raise ConfigError(
-            f"profile {profile.name}: this program has no meter {missing[0]!r}, which "
-            f"{profile.required_meters.citation} requires; the profile needs a waiver for it"
-        )
     return Plan(
         profile=profile,
         rules=Rules(games, _parts(cabinet), _doors(cabinet), len(cabinet.sas_lines)),
@@ -70,6 +64,26 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
             validation_id=options.validation_id,
         ),
     )
+
+
+def _check_meters(profile: Profile) -> None:
+    """Refuse a profile that requires a meter which nobody counts, or adds up what cannot be added."""
+    for key in profile.required_meters.value:
+        if key not in meters.METERS and key not in profile.meter_waivers.value:
+            raise ConfigError(
+                f"profile {profile.name}: this program has no meter {key!r}, which "
+                f"{profile.required_meters.citation} requires; the profile needs a waiver for it"
+            )
+    for key, terms in profile.composite_meters.value.items():
+        unknown = [term for term in terms if term not in meters.METERS]
+        if unknown:
+            raise ConfigError(
+                f"profile {profile.name}: its meter {key!r} adds up {unknown[0]!r}, which is no meter"
+            )
+        if key in meters.METERS or len({meters.METERS[term].unit for term in terms}) != 1:
+            raise ConfigError(
+                f"profile {profile.name}: its meter {key!r} must have a name of its own and parts of one unit"
+            )
 
 
 def check_identity(kept: Identity, wanted: Identity) -> None:
