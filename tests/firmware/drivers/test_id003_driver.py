@@ -125,6 +125,36 @@ def test_money_of_before_is_told_and_kept_until_it_is_on_record(status: Status) 
     assert expected in puppet.codes()
 
 
+@pytest.mark.parametrize("status", [Status.VEND_VALID, Status.POWER_UP_BILL_IN_STACKER])
+def test_that_the_note_before_is_on_record_says_nothing_of_this_one(status: Status) -> None:
+    puppet = Puppet().ready()
+    for _ in range(2):
+        puppet.show(*ESCROW_20)
+        order(puppet, StackNote())
+        puppet.heard.clear()
+        puppet.show(Status.STACKING)
+        puppet.is_silent = True
+        puppet.run(2)
+        puppet.unit.read(4096)
+        puppet.is_silent = False
+        assert IN_STACKER in puppet.show(status, seconds=3)
+        assert not {id003.ACK, Command.RESET} & set(puppet.codes())
+        order(puppet, AcknowledgeStacked())
+        puppet.run(1)
+        assert AcceptorReady() in puppet.show(Status.IDLING, seconds=1) + puppet.show(Status.IDLING)
+
+
+def test_a_note_on_record_need_not_be_told_to_the_core_again_before_the_restart() -> None:
+    puppet = Puppet().ready()
+    puppet.show(*ESCROW_20)
+    order(puppet, StackNote())
+    puppet.show(Status.VEND_VALID)
+    order(puppet, AcknowledgeStacked())
+    puppet.run(0.05)
+    assert IN_STACKER in puppet.show(Status.POWER_UP_BILL_IN_STACKER, seconds=0.3)
+    assert Command.RESET in puppet.codes()
+
+
 @pytest.mark.parametrize(
     ("statuses", "note"),
     [

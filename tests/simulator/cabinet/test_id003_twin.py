@@ -411,6 +411,18 @@ def test_after_41_the_note_comes_back_and_after_42_it_is_stacked() -> None:
     assert back.twin.outcomes[0].insertion == 1, "the number it was inserted with, before the cut"
 
 
+def test_a_note_behind_the_lever_is_told_even_if_its_error_ends_while_the_unit_restarts() -> None:
+    host = at(Status.JAM_IN_STACKER)
+    host.say(Command.RESET)
+    assert host.twin.status is Status.INITIALIZE
+    host.twin.clear_jam(host.now_us)
+    host.run(4)
+    assert host.poll() == id003.Frame(Status.POWER_UP_BILL_IN_STACKER)
+    host.say(Command.RESET)
+    host.run(5)
+    assert host.fate() == ("stacked", "")
+
+
 def test_the_world_hears_of_a_physical_change_before_any_byte_that_tells_of_it() -> None:
     host = at(Status.ESCROW)
     host.say(Command.STACK_1)
