@@ -140,6 +140,15 @@ class Twins:
             "note_box": {"in_place": body.box_present, "items": len(body.box), "capacity": body.box_capacity},
         }
 
+    def shown(self) -> dict[str, object]:
+        """Return what the devices show for the machine; this cabinet has no printer yet."""
+        lit = {
+            name.removeprefix("tower_"): self.outputs.level(name)
+            for name in LAMPS
+            if name.startswith("tower_")
+        }
+        return {"tower_light": lit, "printer": None, "tickets": []}
+
     def vocabulary(self) -> dict[str, object]:
         """Return the names that hands may use."""
         return {

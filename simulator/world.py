@@ -256,6 +256,8 @@ class World:
             return {"power": False, **dark, "cabinet": self.twins.visible() | {"notes": self.hands.to_json()}}
         return {
             "power": True,
+            **self.twins.shown(),
+            "meters": self.machine.public_meters(),
             **self.machine.public_state(),
             "cabinet": self.twins.visible() | {"notes": self.hands.to_json()},
         }

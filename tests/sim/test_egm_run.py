@@ -81,6 +81,18 @@ def test_a_note_and_games_agree_in_the_state_the_meters_and_on_the_line(egm: Egm
     assert sas_meter(egm, 0x1A) == state["credits"]["credits"]
 
 
+def test_the_state_has_every_part_that_the_interface_names(egm: EgmProcess) -> None:
+    parts = (
+        "playable playable_blocked_by credits denomination game bet win tilts doors tower_light messages handpay "
+        "tickets printer bill_acceptor meters links time"
+    )
+    state = egm.get("state")
+    assert set(parts.split()) <= set(state)
+    assert set(state["credits"]) == {"cashable", "non_restricted", "restricted", "total", "credits"}
+    assert {"name", "in_play", "stops", "lines"} <= set(state["game"])
+    assert state["meters"]["coin_in"].keys() == {"value", "unit", "sas", "law"}
+
+
 def test_the_shell_is_a_hand_too(egm: EgmProcess) -> None:
     at = ("--data", str(egm.data))
     state = command("cabinet", "state", "--json", *at)
