@@ -79,6 +79,7 @@ class Id003Setup:
         self._confirmed: dict[Setting, bytes] = {}
         self._skipped: set[Setting] = set()
         self._refusals: Counter[int] = Counter()
+        self._is_settled = False  # every setting is confirmed: asked at each turn of an idle machine
         self.forget_unit()
 
     # --- Which notes ----------------------------------------------------------------------------------
@@ -96,6 +97,7 @@ class Id003Setup:
     def accept(self, order: AcceptNotes) -> None:
         """Remember what may be taken; the settings follow from it."""
         self._accept = order
+        self._is_settled = False
         if order.cents or order.tickets:
             self._accept_last_open = order
         self._skipped.clear()
@@ -114,6 +116,7 @@ class Id003Setup:
 
     def forget_settings(self) -> None:
         """The unit was reset: its settings are lost (id003.md 3.2)."""
+        self._is_settled = False
         self._confirmed.clear()
         self._skipped.clear()
         self._refusals.clear()
@@ -143,17 +146,18 @@ class Id003Setup:
 
     def next_setting(self) -> id003.Frame | None:
         """Return the next setting that is not confirmed as it should be, None if all are."""
-        if self._table is None:
+        if self._is_settled or self._table is None:
             return None  # Which bit is which value is not known yet.
         for setting in SENDING_ORDER:
             if setting not in self._skipped and self._confirmed.get(setting) != self._wanted(setting):
                 return id003.Frame(setting, self._wanted(setting))
+        self._is_settled = not self._skipped
         return None
 
     @property
     def inhibit_is_due(self) -> bool:
         """Whether INHIBIT differs from what it should be: it may be sent in every state but power-up."""
-        return self._confirmed.get(Setting.INHIBIT) != self._wanted(Setting.INHIBIT)
+        return not self._is_settled and self._confirmed.get(Setting.INHIBIT) != self._wanted(Setting.INHIBIT)
 
     @property
     def inhibit(self) -> id003.Frame:
@@ -184,6 +188,7 @@ class Id003Setup:
         """Take the echo of a setting or the answer to a question."""
         self._refusals.pop(frame.code, None)
         if frame.code in id003.SETTING_SIZES:
+            self._is_settled = False
             self._confirmed[Setting(frame.code)] = frame.data  # another value than ours: it is sent again
         elif self._tries[frame.code] and frame.code not in self._answered:
             self._learn(frame)
