@@ -1,0 +1,55 @@
+"""No power cut cheats the spine: a CI-sized part of ``python -m tests.crash`` (``EGM_SWEEP=full``: all of it).
+
+In processes of their own, since each cut forks one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.crash.paths import PATHS
+
+IS_FULL = os.environ.get("EGM_SWEEP") == "full"
+EVERY = {
+    "session": 2,
+    "games": 1,
+    "session, 40 ms host": 4,
+    "session, slow memory": 3,
+    "restart": 1,
+    "orderly end": 1,
+}
+EVERY |= {"note, bytes": 4, "note, moments": 2, "jackpot": 1, "quiet": 3}
+
+
+def swept(path: str) -> dict[str, object]:
+    size = ["--seeds", "8"] if IS_FULL else ["--seeds", "1", "--every", str(EVERY[path])]
+    command = [sys.executable, "-m", "tests.crash", "--json", "--path", path, *size, "--jobs", "1"]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr[-2000:]
+    (table,) = json.loads(done.stdout)
+    return table
+
+
+@pytest.mark.law("NJ-28B-r", "NJ-28B-m1")
+@pytest.mark.timeout(600)
+def test_a_game_cut_at_200_points_ends_as_it_was_drawn() -> None:
+    table = swept("games")
+    assert table["runs"] >= 200  # type: ignore[operator]
+    assert table["failures"] == [], "repeat one: python -m tests.crash --path games --point N --seed N"
+
+
+@pytest.mark.timeout(3600 if IS_FULL else 120)
+@pytest.mark.parametrize("path", [path for path in PATHS if path != "games"])
+def test_after_a_cut_anywhere_books_box_hosts_and_outcome_are_what_they_were(
+    path: str,
+) -> None:
+    table = swept(path)
+    assert table["runs"] >= table["points"] // (1 if IS_FULL else EVERY[path]) > 0  # type: ignore[operator]
+    assert table["failures"] == [], "repeat one: python -m tests.crash --path PATH --point N --seed N"
