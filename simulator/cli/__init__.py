@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 the answer is "no", 2 wrong usage or configuration.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -102,6 +103,7 @@ def usage() -> str:
     )
 
 
+@functools.cache
 def version() -> str:
     """Return the version of the installed package, or ``0+unknown`` in a bare checkout."""
     from importlib.metadata import PackageNotFoundError

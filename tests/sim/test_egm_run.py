@@ -114,6 +114,7 @@ def test_the_shell_is_a_hand_too(egm: EgmProcess) -> None:
 
 
 def test_killed_in_mid_game_it_comes_back_with_the_same_money(egm: EgmProcess) -> None:
+    assert egm.hand("bill", cents=500)["result"] == "stacked"
     before = {name: egm.meter(name) for name in ("bill_in", "coin_in", "coin_out")}
     money = egm.get("state")["credits"]["total"]
     started = egm.hand("press", button="spin")["sequence"]
