@@ -18,7 +18,7 @@ from tests.crash.paths import PATHS
 IS_FULL = os.environ.get("EGM_SWEEP") == "full"
 EVERY = {
     "session": 2,
-    "games": 1,
+    "games": 2,
     "session, 40 ms host": 4,
     "session, slow memory": 3,
     "restart": 1,
