@@ -53,7 +53,7 @@ check: $(VENV)/dev.stamp ## format, lint, types, import contracts, tidy tests
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timings --no-cache
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m pytest -q tests/tidy
 
 format: $(VENV)/dev.stamp ## put the code into the house format

@@ -48,7 +48,7 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
         raise ConfigError(f"sas: {len(cabinet.sas_lines)} lines, but a machine has at most {LINE_COUNT_MAX}")
     return Plan(
         profile=profile,
-        rules=Rules(games, _parts(cabinet), _doors(cabinet), len(cabinet.sas_lines)),
+        rules=Rules(games, _parts(cabinet), _doors(cabinet), len(cabinet.sas_lines), _duties(cabinet)),
         settings={
             "accounting_denomination": options.denomination,
             "credit_limit": profile.credit_limit.value,
@@ -155,6 +155,10 @@ def _offered(media: Media, name: str, number: int, profile: Profile, options: Ma
 
 def _parts(cabinet: Cabinet) -> frozenset[str]:
     return frozenset({"bill_acceptor"} if cabinet.acceptor is not None else ())
+
+
+def _duties(cabinet: Cabinet) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(line.duties) for line in cabinet.sas_lines)
 
 
 def _doors(cabinet: Cabinet) -> tuple[str, ...]:

@@ -230,7 +230,7 @@ class Executor:
         """The event does not happen. What is in escrow goes back to the player, and a host gets no answer."""
         match event:
             case facts.NoteInEscrow() | facts.TicketInEscrow():
-                self._outlets.order(ReturnNote())
+                self._outlets.order(ReturnNote(event.item))
             case commands.HostSetPlay(line) | commands.HostSetAcceptor(line) | commands.HostSetClock(line):
                 if line is not None:
                     self._outlets.tell(TellHost(line, Answer.IGNORE))

@@ -34,6 +34,9 @@ _log = logging.getLogger(__name__)
 SEAL_AFTER_US = 50_000
 """Idle time after which memory is told that nothing is on its way (docs/adr/0002-critical-memory.md)."""
 
+SEAL_AGAIN_US = 5_000
+"""A seal that is not durable yet is looked at again after this."""
+
 SCRUB_PERIOD_US = 5_000_000
 """One piece of memory is checked this often (design.md 4)."""
 
@@ -194,8 +197,8 @@ class ControlProgram:
         if self.executor.is_busy or not self.executor.is_writable:
             return
         try:
-            if self._seal_due_us is not None and now_us >= self._seal_due_us and self.memory.seal():
-                self._seal_due_us = None
+            if self._seal_due_us is not None and now_us >= self._seal_due_us:
+                self._seal_due_us = None if self.memory.seal() else now_us + SEAL_AGAIN_US
             if now_us >= self._scrub_due_us:
                 self._scrub_due_us = now_us + SCRUB_PERIOD_US
                 self._report_findings(self.memory.scrub_step())

@@ -10,8 +10,10 @@ import json
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from firmware.core import cash_in, game_cycle, handpay, host_control, host_queue, settings, tilts
+from firmware.core.doors import DOORS
 from firmware.core.event_log import LOG_SIZE, Log, LogEntry
 from firmware.core.events import BY_NUMBER
 from firmware.core.marks import Marks
@@ -315,11 +317,15 @@ def restore(machine: Machine, content: Callable[[int], bytes]) -> Machine:
 
     ``machine``: a new one; its rules and what is not kept stay.
     """
-    parts = {part.attribute: part.unpack(content(part.block.id)) for part in _PARTS}
+    parts: dict[str, Any] = {part.attribute: part.unpack(content(part.block.id)) for part in _PARTS}
     lines = tuple(_unpack_queue(content(HOST_QUEUES[line].id)) for line in range(machine.rules.line_count))
+    open_doors = frozenset(door for door in machine.rules.doors if f"{door}_door_open" in parts["tilts"])
+    gone = frozenset(f"{door}_door_open" for door in DOORS) - {f"{door}_door_open" for door in open_doors}
+    parts["tilts"] -= gone  # a door that this cabinet does not have cannot be closed
     return replace(
         machine,
-        **parts,  # type: ignore[arg-type]  # the table pairs each attribute with its own codec
+        doors_open=open_doors,
+        **parts,
         meters=struct.unpack(f"<{METER_SLOT_COUNT}Q", content(METERS.id)),
         game_meters=struct.unpack(f"<{GAME_COUNT_MAX * GAME_SLOT_COUNT}Q", content(GAME_METERS.id)),
         log=_unpack_log(content(SEQUENCE.id), content(LOG.id)),

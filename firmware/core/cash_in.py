@@ -60,14 +60,14 @@ def step(state: State, event: Event, machine: Machine) -> tuple[State, list[Aske
 
 def _while_idle(state: Idle, event: Event, machine: Machine) -> tuple[State, list[Asked]]:
     match event:
-        case facts.NoteInEscrow(cents):
+        case facts.NoteInEscrow(cents, item):
             escrowed = Report("bill_escrowed", (("cents", cents),))
             refusal = why_refused(machine, cents)
             if refusal:
-                return state, [escrowed, orders.ReturnNote()]
-            return Stacking(cents, state.last_cents), [escrowed, orders.StackNote()]
-        case facts.TicketInEscrow(number):
-            return state, [Report("ticket_returned", (("number", number),)), orders.ReturnNote()]
+                return state, [escrowed, orders.ReturnNote(item)]
+            return Stacking(cents, state.last_cents), [escrowed, orders.StackNote(item)]
+        case facts.TicketInEscrow(number, item):
+            return state, [Report("ticket_returned", (("number", number),)), orders.ReturnNote(item)]
         case facts.NoteStacked():
             # Its money is on record already and the acceptor missed our word for it.
             return state, _acknowledged(machine)

@@ -22,6 +22,7 @@ class EventRow:
         host_facts: names of the facts that go to the host with it, in order (SAS 8).
         priority: the host's code is a flag (pending or not) and not a queue entry (SAS 7.1).
         front: goes in front of entries kept from before the power loss (decisions.md "SAS").
+        duty: only lines trusted with it get the host's code; "" for all.
         log: kept in the event log with its time (NJ 1.28B(s)).
         own_line: only the host of the line that the fact ``line`` names hears of it.
         text: what the log and the documentation say.
@@ -36,6 +37,7 @@ class EventRow:
     priority: bool = False
     front: bool = False
     log: bool = False
+    duty: str = ""
     own_line: bool = False
 
 
@@ -50,11 +52,10 @@ _ROWS = (
     EventRow("bill_stacked", 11, "bill_stacked", "note accepted", 0x4F, ("cents", "count")),
     EventRow("bill_returned", 12, "bill_returned", "note returned"),
     EventRow("bill_rejected", 13, "bill_rejected", "note rejected", 0x2B),
-    EventRow("bill_unexplained", 14, "bill_unexplained", "a stacked note without an intent", 0x29, log=True),
     EventRow("bill_lost", 15, "bill_not_stacked", "a note that was to be stacked was not"),
     EventRow("ticket_returned", 16, "ticket_rejected", "ticket returned: not redeemed by this machine"),
-    EventRow("game_started", 20, "game_started", "game started", 0x7E, ("wager_cents", "coin_in_cents", "is_max_bet")),
-    EventRow("game_ended", 21, "game_ended", "game ended", 0x7F, ("win_cents",)),
+    EventRow("game_started", 20, "game_started", "game started", 0x7E, ("wager_cents", "coin_in_cents", "is_max_bet"), duty="game_events"),
+    EventRow("game_ended", 21, "game_ended", "game ended", 0x7F, ("win_cents",), duty="game_events"),
     EventRow("bet_changed", 22, "bet_changed", "bet changed"),
     # Legacy hand pay reporting: entries like any other, so that the host hears of each, in order (SAS 7.1, 15).
     EventRow("handpay_pending", 30, "handpay_pending", "hand pay pending", 0x51, log=True),

@@ -5,7 +5,7 @@ Drivers import this file and ``orders``; nothing else of the core.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 
@@ -43,16 +43,21 @@ class AcceptorNotReady:
 
 @dataclass(frozen=True, slots=True)
 class NoteInEscrow:
-    """A note was read and waits for ``StackNote`` or ``ReturnNote``."""
+    """A note was read and waits for ``StackNote`` or ``ReturnNote``.
+
+    ``item`` numbers what comes into escrow; the order names it, so that a late order cannot meet the next note.
+    """
 
     cents: int
+    item: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class TicketInEscrow:
-    """A bar-coded ticket was read and waits in escrow. ``number``: its digits as read."""
+    """A bar-coded ticket was read and waits in escrow. ``number``: its digits as read; ``item`` as for a note."""
 
     number: str
+    item: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from firmware.core.commands import HostSetAcceptor, HostSetPlay
+from firmware.core.commands import HostSetAcceptor, HostSetPlay, PowerUp
 from firmware.core.effects import Answer, Asked, ClearCondition, RaiseCondition, Report, TellHost
 
 
@@ -19,8 +19,19 @@ class State:
 ALL_ENABLED = State()
 
 
-def step(state: State, event: HostSetPlay | HostSetAcceptor) -> tuple[State, list[Asked]]:
-    """Obey a host; one host's *on* does not undo another's *off*."""
+Event = HostSetPlay | HostSetAcceptor | PowerUp
+
+
+def step(state: State, event: Event, line_count: int) -> tuple[State, list[Asked]]:
+    """Obey a host; one host's *on* does not undo another's *off*.
+
+    What a line had switched off that the machine no longer has ends at power-up: nobody is left to switch it on.
+    """
+    if isinstance(event, PowerUp):
+        lines = frozenset(range(line_count))
+        left = State(state.play_off_by & lines, state.acceptor_off_by & lines)
+        ended: list[Asked] = [] if left.play_off_by else [ClearCondition("host_disabled")]
+        return (state, []) if left == state else (left, ended)
     told = TellHost(event.line, Answer.ACK)
     match event:
         case HostSetPlay(line, enabled):

@@ -15,17 +15,26 @@ class AcceptNotes:
 
 @dataclass(frozen=True, slots=True)
 class StackNote:
-    """Swallow the item in escrow; its intent is on record."""
+    """Swallow the item in escrow; its intent is on record.
+
+    Dropped if another item is there by now; 0: whatever is there.
+    """
+
+    item: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnNote:
-    """Give the item in escrow back."""
+    """Give the item in escrow back. Dropped if another item is there by now; 0: whatever is there."""
+
+    item: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class HoldNote:
     """Keep the item in escrow until another order: the driver repeats the hold as its protocol needs."""
+
+    item: int = 0
 
 
 @dataclass(frozen=True, slots=True)

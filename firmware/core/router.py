@@ -188,7 +188,7 @@ class _Router:
             carried = tuple(int(facts[name]) for name in row.host_facts)
             queues = tuple(
                 host_queue.post(line, row.host, carried, priority=row.priority, front=row.front)
-                if not row.own_line or facts["line"] == number
+                if (not row.own_line or facts["line"] == number) and machine.rules.has_duty(number, row.duty)
                 else line
                 for number, line in enumerate(machine.host_queues)
             )
@@ -237,8 +237,8 @@ class _Router:
     ) -> None:
         self.queue.extend(power.step(event, self.machine))
 
-    def to_host_control(self, event: c.HostSetPlay | c.HostSetAcceptor) -> None:
-        new, asked = host_control.step(self.machine.host_control, event)
+    def to_host_control(self, event: host_control.Event) -> None:
+        new, asked = host_control.step(self.machine.host_control, event, self.machine.rules.line_count)
         if new is not self.machine.host_control:
             _set(self.machine, "host_control", new)
         self.queue.extend(asked)
@@ -257,7 +257,8 @@ class _Router:
         self.queue.append(e.Report("host_link_up" if event.up else "host_link_down", (("line", event.line),)))
 
     def to_settings(self, event: c.ChangeSetting) -> None:
-        if self.machine.credits.total or self.machine.game_in_play:
+        machine = self.machine
+        if machine.credits.total or machine.game_in_play or isinstance(machine.cash_in, cash_in.Stacking):
             return  # NJ 13:69E-1.28B(h): never with credits on the meter or during a game
         row = settings.SETTINGS.get(event.key)
         if row is None or row.fixed or not row.low <= event.value <= row.high:
@@ -273,7 +274,7 @@ def _log_value(report: e.Report) -> int:
 
 
 _EVENT_ROUTES: dict[type, tuple[Callable[..., None], ...]] = {
-    c.PowerUp: (_Router.to_marks, _Router.to_power, _Router.to_game_cycle),
+    c.PowerUp: (_Router.to_marks, _Router.to_power, _Router.to_host_control, _Router.to_game_cycle),
     c.PowerDown: (_Router.to_power,),
     c.SelfFault: (_Router.to_power,),
     c.MemoryRepaired: (_Router.to_power,),

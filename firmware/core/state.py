@@ -10,16 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from firmware.core import cash_in as cash_in_subject
-from firmware.core import (
-    game_cycle,
-    host_queue,
-)
-from firmware.core import (
-    handpay as handpay_subject,
-)
-from firmware.core import (
-    host_control as host_control_subject,
-)
+from firmware.core import game_cycle, host_queue
+from firmware.core import handpay as handpay_subject
+from firmware.core import host_control as host_control_subject
 from firmware.core import meters as meter_table
 from firmware.core import settings as settings_table
 from firmware.core import tilts as tilt_table
@@ -48,15 +41,23 @@ class Rules:
         parts: parts of the cabinet that count or move money: ``bill_acceptor``, ``printer`` …
         doors: doors that have a switch.
         line_count: SAS lines.
+        duties: what the host of each line is trusted with (decisions.md "SAS"); empty: each with everything.
     """
 
     games: tuple[OfferedGame, ...]
     parts: frozenset[str]
     doors: tuple[str, ...]
     line_count: int
+    duties: tuple[frozenset[str], ...] = ()
+
+    def has_duty(self, line: int, duty: str) -> bool:
+        """The host of ``line`` is trusted with ``duty``; "" is everyone's."""
+        return not duty or not self.duties or duty in self.duties[line]
 
     def game(self, number: int) -> OfferedGame:
         """The offered game with that number (1..). Raises IndexError."""
+        if number < 1:
+            raise IndexError(f"there is no game {number}")
         return self.games[number - 1]
 
     def weighted_payback(self, machine: Machine) -> int:
@@ -95,8 +96,8 @@ class Machine:
     host_queues: tuple[host_queue.Line, ...] = ()
     marks: Marks = field(default_factory=Marks)
     log: Log = field(default_factory=Log)
+    doors_open: frozenset[str] = frozenset()  # kept with the tilts that open doors are
     # Found anew at each power-up, never kept:
-    doors_open: frozenset[str] = frozenset()
     keys_on: frozenset[str] = frozenset()
     accepting: frozenset[int] | None = None  # what the acceptor was last told to take, in cents
     host_links_up: frozenset[int] = frozenset()

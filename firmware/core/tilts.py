@@ -41,7 +41,8 @@ class Condition:
 
 
 def _door(name: str, bit: int, words: str) -> Condition:
-    return Condition(f"{name}_door_open", bit, "soft", f"{words} OPEN", "device")
+    """Kept, so that a door that stays open through a power loss is not opened twice."""
+    return Condition(f"{name}_door_open", bit, "soft", f"{words} OPEN", "device", kept=True)
 
 
 _ROWS = (

@@ -125,6 +125,7 @@ class _Escrow:
     """The item in escrow, from its first ESCROW until its end is known."""
 
     data: bytes
+    item: int
     since_us: int
     hold_due_us: int
     wish: _Wish = _Wish.NONE
@@ -178,6 +179,7 @@ class Id003Acceptor:
         self._resets_in_vain = 0
         self._vend = _Vend.NONE
         self._escrow: _Escrow | None = None
+        self._items = 0  # numbers what comes into escrow
 
         self._awaited: _Awaited | None = None
         self._missed = 0
@@ -234,7 +236,7 @@ class Id003Acceptor:
                 if self._vend is _Vend.REPORTED:
                     self._vend = _Vend.ACKNOWLEDGED
             case StackNote() | ReturnNote() | HoldNote():
-                if escrow is None or escrow.is_refused:
+                if escrow is None or escrow.is_refused or order.item not in (0, escrow.item):
                     return
                 escrow.wish = _WISHES[type(order)]
             case _:
@@ -505,8 +507,9 @@ class Id003Acceptor:
             return
         self._end_returned()
         self._vend = _Vend.NONE
+        self._items += 1
         fact = self._read(data)
-        self._escrow = _Escrow(data, now_us, now_us, is_refused=isinstance(fact, NoteRejected))
+        self._escrow = _Escrow(data, self._items, now_us, now_us, is_refused=isinstance(fact, NoteRejected))
         self._facts.append(fact)
 
     def _read(self, data: bytes) -> NoteInEscrow | TicketInEscrow | NoteRejected:
@@ -516,11 +519,13 @@ class Id003Acceptor:
             number = data[1:].decode("ascii", "replace")
             if not (number.isascii() and number.isdigit()):
                 return NoteRejected("barcode_unreadable")
-            return TicketInEscrow(number) if self._setup.takes_tickets else NoteRejected(_INHIBITED)
+            return (
+                TicketInEscrow(number, self._items) if self._setup.takes_tickets else NoteRejected(_INHIBITED)
+            )
         cents = self._setup.denominations.get(code)
         if cents is None:
             return NoteRejected("unknown_denomination")
-        return NoteInEscrow(cents) if self._setup.takes_note(cents) else NoteRejected(_INHIBITED)
+        return NoteInEscrow(cents, self._items) if self._setup.takes_note(cents) else NoteRejected(_INHIBITED)
 
     def _take_vend(self) -> None:
         """VEND VALID. It repeats until our ACK is heard: only the first one of an item is money."""

@@ -79,18 +79,23 @@ class Switches:
     def __init__(self, pins: InputPins, debounce: Debounce | None = None) -> None:
         self._pins = pins
         self._switches = _switches(pins.names, debounce or Debounce())
-        self._levels = 0
+        self._levels: int | None = None
+        self._due_us: int | None = None
 
     def step(self, now_us: int) -> list[Fact]:
         """Read the pins; return facts in order of pins. Call when pins change and at the deadline."""
-        self._levels = levels = self._pins.read()
+        levels = self._pins.read()
+        if levels == self._levels and (self._due_us is None or now_us < self._due_us):
+            return []  # nothing moved and nothing has been still for long enough
+        self._levels = levels
         facts = [switch.see(levels & switch.mask != 0, now_us) for switch in self._switches]
+        dues = (switch.due_us(levels & switch.mask != 0) for switch in self._switches)
+        self._due_us = min((due for due in dues if due is not None), default=None)
         return [fact for fact in facts if fact is not None]
 
     def next_deadline_us(self) -> int | None:
         """When a pending change will count; None while nothing bounces."""
-        dues = (switch.due_us(self._levels & switch.mask != 0) for switch in self._switches)
-        return min((due for due in dues if due is not None), default=None)
+        return self._due_us
 
 
 def _switches(names: tuple[str, ...], debounce: Debounce) -> list[_Switch]:

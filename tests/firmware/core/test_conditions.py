@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from firmware.core.commands import (
@@ -23,8 +25,11 @@ from firmware.core.facts import (
     DeviceFault,
     DoorMoved,
     KeyTurned,
+    NoteInEscrow,
     NoteRejected,
+    NoteStacked,
 )
+from firmware.core.meters import value
 from firmware.core.tilts import CONDITIONS, kept
 from tests.firmware.core.bench import Bench, dial_rules
 
@@ -213,7 +218,44 @@ def test_a_fault_of_our_own_is_a_hard_tilt_that_nothing_at_the_cabinet_ends(cond
 
 
 def test_what_a_power_loss_does_not_end() -> None:
-    assert kept(frozenset(CONDITIONS)) == {"host_disabled", "handpay", "program_error"}
+    doors = {f"{door}_door_open" for door in DOORS}
+    assert kept(frozenset(CONDITIONS)) == {"host_disabled", "handpay", "program_error"} | doors
+
+
+def test_a_door_that_stays_open_through_a_power_loss_is_not_opened_twice() -> None:
+    bench = Bench()
+    bench.do(DoorMoved("main", True))
+    openings = value(bench.machine, "main_door_openings")
+    kept_tilts = kept(bench.machine.tilts)
+    bench.machine = replace(bench.machine, tilts=kept_tilts)
+    bench.do(PowerUp(False), DoorMoved("main", True))
+    assert value(bench.machine, "main_door_openings") == openings
+    assert "main_door_open" in bench.machine.tilts
+    bench.do(DoorMoved("main", False))
+    assert "main_door_open" not in bench.machine.tilts
+
+
+def test_what_a_line_that_is_gone_had_switched_off_ends_at_power_up() -> None:
+    bench = Bench(dial_rules(lines=2))
+    bench.do(HostSetPlay(1, False), HostSetAcceptor(1, False))
+    assert "host_disabled" in bench.machine.tilts
+    bench.machine = replace(
+        bench.machine, rules=dial_rules(lines=1), host_queues=bench.machine.host_queues[:1]
+    )
+    bench.do(PowerUp(False))
+    assert "host_disabled" not in bench.machine.tilts
+    assert not bench.machine.host_control.acceptor_off_by
+
+
+def test_game_events_go_only_to_lines_with_that_duty() -> None:
+    rules = replace(dial_rules(lines=2), duties=(frozenset({"general"}), frozenset({"game_events"})))
+    bench = Bench(rules)
+    bench.do(NoteInEscrow(100), NoteStacked())
+    bench.game(0)
+    told = [
+        {notice.code for notice in line.pending} & {0x7E, 0x7F, 0x4F} for line in bench.machine.host_queues
+    ]
+    assert told == [{0x4F}, {0x4F, 0x7E, 0x7F}]
 
 
 def test_the_log_keeps_the_newest_and_counts_on() -> None:

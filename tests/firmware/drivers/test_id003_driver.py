@@ -405,6 +405,23 @@ def test_a_unit_that_gives_up_on_escrow_says_so() -> None:
     assert Command.STACK_1 not in puppet.codes(), "the order was for another note"
 
 
+@pytest.mark.parametrize("late", [StackNote, ReturnNote, HoldNote])
+def test_an_order_for_one_note_never_meets_the_next(late: type[StackNote | ReturnNote | HoldNote]) -> None:
+    puppet = Puppet().ready()
+    first = next(fact for fact in puppet.show(*ESCROW_20) if isinstance(fact, NoteInEscrow))
+    puppet.show(Status.RETURNING)
+    puppet.show(Status.IDLING)
+    second = next(fact for fact in puppet.show(*ESCROW_20, seconds=0.3) if isinstance(fact, NoteInEscrow))
+    assert first.item != second.item
+    puppet.heard.clear()
+    order(puppet, late(first.item))
+    puppet.run(0.5)
+    assert not {Command.STACK_1, Command.RETURN, Command.HOLD} & set(puppet.codes())
+    order(puppet, StackNote(second.item))
+    puppet.run(0.5)
+    assert Command.STACK_1 in puppet.codes()
+
+
 def test_a_note_in_escrow_replaced_by_another_was_returned() -> None:
     puppet = Puppet().ready()
     puppet.show(*ESCROW_20)
