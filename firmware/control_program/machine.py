@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from firmware.control_program import public_state, state_blocks
 from firmware.control_program.build import Plan, check_identity, plan
@@ -39,6 +40,8 @@ SEAL_AGAIN_US = 5_000
 
 SCRUB_PERIOD_US = 5_000_000
 """One piece of memory is checked this often (design.md 4)."""
+
+NEVER_US = 1 << 62
 
 Announcement = dict[str, object]
 
@@ -106,7 +109,8 @@ class ControlProgram:
         """The state that memory holds; a new machine where it is new or no copy of a block is left."""
         machine = new_machine(self.plan.rules, self.plan.settings)
         if report.status is Status.DAMAGED:
-            return state_blocks.restore(machine, self._content_or_zeros)
+            found = state_blocks.restore(machine, self._content_or_zeros)
+            return found if any(found.settings) else replace(found, settings=machine.settings)
         identity = self.memory.content(state_blocks.IDENTITY.id)
         if not any(identity):  # new, or the power went between the memory's formatting and its first record
             return self._record_new_machine(machine)
@@ -222,20 +226,22 @@ class ControlProgram:
 
     def next_deadline_us(self) -> int:
         """When ``turn`` must be called again even if nothing arrives, on the cabinet's monotonic clock."""
-        due = [self._scrub_due_us]
-        due += [
-            deadline
-            for deadline in (
-                self.switches.next_deadline_us(),
-                self.acceptor.next_deadline_us() if self.acceptor is not None else None,
-                *(link.next_deadline_us() for link in self.sas),
-                self.executor.next_timer_us(),
-                self.generator.next_deadline_us(),
-                self._seal_due_us,
-            )
-            if deadline is not None
-        ]
-        return min(due)
+        due = (
+            self.switches.next_deadline_us(),
+            self.acceptor.next_deadline_us() if self.acceptor is not None else None,
+            *(link.next_deadline_us() for link in self.sas),
+            self.executor.next_timer_us(),
+            self.generator.next_deadline_us(),
+            self._memory_due_us(),
+        )
+        return min((deadline for deadline in due if deadline is not None), default=NEVER_US)
+
+    def _memory_due_us(self) -> int | None:
+        """When the seal or the scrub is due: not while a record is open, whose end wakes the loop, nor ever in a memory
+        that takes no records."""
+        if self.executor.is_busy or not self.executor.is_writable:
+            return None
+        return self._scrub_due_us if self._seal_due_us is None else min(self._seal_due_us, self._scrub_due_us)
 
     def power_down(self) -> None:
         """Stop in good order: the event is recorded, memory sealed, the generator wiped."""
