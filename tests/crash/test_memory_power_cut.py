@@ -191,3 +191,20 @@ def test_a_clear_is_done_or_not_begun_whenever_the_power_is_cut(seed: int) -> No
         wait(memory, memory.append([Put(CREDITS, 0, b"on")]))
         assert memory_on(nvram.clone()).examine().status is Status.INTACT
     assert seen == {False, True}
+
+
+def test_a_clear_whose_first_header_is_durable_is_finished_at_power_up() -> None:
+    nvram, books = CuttableNvram(IMAGE_SIZE), Books()
+    session(nvram, books)
+    nvram.reboot(cut_after=2)  # the header of half 0 and its flush
+    memory, _ = open_memory(nvram)
+    half, size = memory.layout.half_size, memory.layout.header_size
+    second_header = nvram.read(half, size)
+    with pytest.raises(PowerCutError):
+        memory.format()
+    nvram.reboot()
+    nvram.write(half, second_header)  # the write that the cut met did not arrive
+    memory, report = open_memory(nvram)
+    assert report.status is Status.FRESH
+    assert content_of(memory) == blank()
+    assert memory.sequence > books.records, "sequence numbers go on"
