@@ -11,6 +11,7 @@ import gc
 import logging
 import signal
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from hal.backends.media_folder import MediaFolder, package_folder
 from hal.backends.memory_links import MemoryLines
 from hal.backends.seeded_entropy import SeededEntropy
 from hal.backends.system_entropy import SystemEntropy
+from hal.backends.watchdog import Watchdog
 from hal.ports.clock import Clock
 from hal.ports.media import Media
 from hal.ports.nvram import NvramError
@@ -38,7 +40,6 @@ from simulator.faults import Faults, FaultyLine
 from simulator.panel.answers import answer
 from simulator.panel.process import PanelProcess
 from simulator.twins import Twins
-from simulator.watchdog import Watchdog
 from simulator.world import Announce, Machine, World
 from simulator.world_store import FileWorldStore, WorldFileError, WorldStore
 
@@ -49,6 +50,9 @@ BEAT_US = 1_000_000
 
 OVERDUE_US = 1_000
 """What is overdue even after a turn waits for something else, a disk most likely: no core is burnt meanwhile."""
+
+PAUSE_S = 0.0003
+"""Between two looks at whether memory is durable, so that its thread gets the interpreter."""
 
 SLICE_US = 100_000
 """Simulated time between two looks at the panel when time is not real."""
@@ -140,6 +144,7 @@ def _world(
             SasLine(wire, link.url, line.address, line.behaviour, line.duties or ())
             for wire, link, line in zip(wires, links, options.sas, strict=True)
         ),
+        pause=lambda: time.sleep(PAUSE_S),
     )
 
     def power_up(announce: Announce) -> Machine:

@@ -20,10 +20,10 @@ from typing import NoReturn
 from firmware.control_program import config_file
 from firmware.control_program.errors import ConfigError
 from firmware.control_program.options import OPTIONS, PanelOptions, RunOptions, merge, parse_option
+from hal.backends.watchdog import leave
 from simulator.cli import DONE, USAGE, version
 from simulator.machine_file import DataFolder
 from simulator.stderr_log import StderrLog
-from simulator.watchdog import leave
 
 _RESTARTS = "EGM_RESTARTS"
 """Environment variable by which a restarted machine knows how many quick restarts came before."""

@@ -7,11 +7,11 @@ import sys
 import threading
 import time
 
-from simulator.watchdog import EXIT_CODE, Watchdog
+from hal.backends.watchdog import EXIT_CODE, Watchdog
 
 HANGING = """
 import time
-from simulator.watchdog import Watchdog
+from hal.backends.watchdog import Watchdog
 watchdog = Watchdog(silence_s=0.3)
 watchdog.start()
 while True:
