@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hal.ports.clock import Clock
@@ -26,9 +27,17 @@ class SasLine:
     duties: tuple[str, ...] = DEFAULT_DUTIES
 
 
+def _go_on() -> None:
+    """Memory in RAM is durable at once: nothing to wait for."""
+
+
 @dataclass(slots=True)
 class Cabinet:
-    """The machine's hardware. ``acceptor`` is ``None`` in a cabinet without one."""
+    """The machine's hardware.
+
+    ``acceptor`` is ``None`` in a cabinet without one. ``pause`` passes a moment while memory becomes durable at
+    power-up and power-down, when the loop does not run.
+    """
 
     nvram: Nvram
     media: Media
@@ -38,3 +47,4 @@ class Cabinet:
     inputs: InputPins
     outputs: OutputPins
     sas_lines: tuple[SasLine, ...]
+    pause: Callable[[], None] = _go_on

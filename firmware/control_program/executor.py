@@ -91,6 +91,11 @@ class Executor:
         """Queue one event."""
         self._events.append(event)
 
+    def lose_memory(self, detail: str) -> None:
+        """Both copies of something are bad: play is locked, and nothing is written over the evidence any more."""
+        self._is_writable = False
+        self.submit(commands.SelfFault("memory_failure", detail))
+
     def run(self, now: Now) -> None:
         """Process events until none is left or a record is open."""
         for name in [name for name, due_us in self._timers.items() if due_us <= now.us]:

@@ -67,7 +67,7 @@ class ControlProgram:
         self._announce = announce
         self.plan: Plan = plan(cabinet, options)
         self.memory = CriticalMemory(cabinet.nvram, state_blocks.BLOCKS)
-        report = self.memory.power_up()
+        report = self.memory.power_up(cabinet.pause)
         if report.status is Status.FOREIGN:
             raise ConfigError(
                 f"the critical memory is not this program's ({report.reason}); give --data another folder"
@@ -123,7 +123,7 @@ class ControlProgram:
         identity = Put(state_blocks.IDENTITY.id, 0, state_blocks.pack_identity(self.plan.identity))
         ticket = self.memory.append([*state_blocks.changes(blank, machine), identity])
         while not self.memory.is_durable(ticket):
-            pass
+            self.cabinet.pause()
         return machine
 
     def _content_or_zeros(self, block: int) -> bytes:
@@ -207,16 +207,18 @@ class ControlProgram:
                 self._scrub_due_us = now_us + SCRUB_PERIOD_US
                 self._report_findings(self.memory.scrub_step())
         except NvramError as error:
-            self.executor.submit(commands.SelfFault("memory_failure", str(error)))
+            self.executor.lose_memory(str(error))
             self.executor.run(self._now(self.executor.machine))
 
     def _report_findings(self, findings: Sequence[Finding]) -> None:
         for finding in findings:
             _log.warning("critical memory: %s", finding.detail)
             if finding.damaged:
-                self.executor.submit(commands.SelfFault("memory_failure", finding.detail))
+                self.executor.lose_memory(finding.detail)
             else:
                 self.executor.submit(commands.MemoryRepaired(finding.detail))
+        if findings:
+            self.executor.run(self._now(self.executor.machine))
 
     def _watch_generator(self) -> None:
         failure = self.generator.failure
@@ -250,9 +252,10 @@ class ControlProgram:
         self.executor.run(now)
         try:
             while self.executor.is_busy:
+                self.cabinet.pause()
                 self.executor.run(now)
             while self.executor.is_writable and not self.memory.seal():
-                pass
+                self.cabinet.pause()
         except NvramError as error:
             _log.critical("critical memory failed at power-down: %s", error)
         self.generator.shut_down()
