@@ -77,34 +77,39 @@ def _content(notice: Heard) -> tuple[int, tuple[int, ...]]:
     return notice.code, notice.facts
 
 
-class Audit:
-    """Holds one machine's meters against the world.
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A machine's public meters, and what must agree with them whoever reads them.
 
     Args:
-        machine: powered and at rest: no note in the path, no game in play, its hosts' queues empty.
+        meters: name -> cents or count.
+        denomination: cents a credit.
+        pending_jackpots: cents of wins that wait for an attendant.
     """
 
-    def __init__(self, machine: WholeMachine) -> None:
-        self._machine = machine
-        meters = cast("Mapping[str, Mapping[str, Any]]", machine.world.meters())
-        self.meters: Final = {name: int(meter["value"]) for name, meter in meters.items()}
-        self._denomination = machine.options.denomination
+    meters: Mapping[str, int]
+    denomination: int
+    pending_jackpots: int
 
-    def problems(self) -> list[str]:
-        """Everything that does not agree."""
-        found = [*self.of_money(), *self.of_notes(), *self.of_announcements()]
-        for number, host in enumerate(self._machine.hosts):
-            found += [f"line {number}: {problem}" for problem in self.of_host(host)]
-        return found
+    @classmethod
+    def of_public(cls, state: Mapping[str, Any], meters: Mapping[str, Mapping[str, Any]]) -> Ledger:
+        """Read the bodies of ``GET /api/state`` and ``GET /api/meters``."""
+        pending = sum(int(one["cents"]) for one in state["handpay"] if one["kind"] == "jackpot")
+        values = {name: int(meter["value"]) for name, meter in meters.items()}
+        return cls(values, int(state["denomination"]), pending)
 
-    # --- the machine's own books ---------------------------------------------------------------------------
+    @property
+    def won(self) -> int:
+        """Cents of all wins, those included that an attendant has paid or is to pay."""
+        return self.meters["coin_out"] + self.jackpots
 
-    def of_money(self) -> Iterator[str]:
+    @property
+    def jackpots(self) -> int:
+        """Cents of wins that an attendant has paid or is to pay."""
+        return self.meters["attendant_paid_jackpots"] + self.pending_jackpots
+
+    def of_movements(self) -> Iterator[str]:
         """In + won = out + wagered + on the meter."""
-        durable = self._machine.program.executor.durable
-        imbalance = books.imbalance(durable)
-        if any(imbalance):
-            yield f"the books differ by {imbalance} cents"
         m = self.meters
         due = m["bill_in"] - m["coin_in"] + m["coin_out"] - m["attendant_paid_cancelled_credits"]
         if m["current_credits"] != due:
@@ -112,62 +117,15 @@ class Audit:
         if m["games_played"] != m["games_won"] + m["games_lost"]:
             yield f"{m['games_played']} games, but {m['games_won']} won and {m['games_lost']} lost"
 
-    def of_notes(self) -> Iterator[str]:
-        """What lies in the box is what was counted, note by note."""
-        twins = self._machine.twins
-        body = twins.acceptor.physical()
-        stacked = [twins.cents_of(item.code) for item in body.box]
-        if sum(stacked) != self.meters["bill_in"]:
-            yield f"{sum(stacked)} cents of notes in the box, {self.meters['bill_in']} counted"
-        for value in BILL_VALUES:
-            count, counted = stacked.count(value * 100), self.meters[f"bill_in_count_{value}"]
-            if count != counted:
-                yield f"{count} notes of {value} in the box, {counted} counted"
-
-    # --- what the public heard -------------------------------------------------------------------------------
-
-    def of_announcements(self) -> Iterator[str]:
-        """What was announced happened. A cut may keep the announcement of what is on record from going out."""
-        machine, m = self._machine, self.meters
-        sequences = [cast("int", event["sequence"]) for event in machine.announced]
-        if any(after <= before for before, after in itertools.pairwise(sequences)):
-            yield "sequence numbers of announced events do not rise"
-        counted = {
-            "coin_in": ("game_started", "wager_cents"),
-            "bill_in": ("bill_stacked", "cents"),
-            "games_played": ("game_ended", ""),
-        }
-        for meter, (event, fact) in counted.items():
-            announced = sum(cast("int", one[fact]) if fact else 1 for one in machine.events(event))
-            if announced > m[meter]:
-                yield f"{event}: {announced} announced, but {meter} is {m[meter]}"
-            elif announced < m[meter] and machine.power_ups == 1:
-                yield f"{event}: only {announced} announced of {meter} {m[meter]}"
-        won = sum(cast("int", one["win_cents"]) for one in machine.events("game_ended"))
-        paid = m["coin_out"] + self.jackpots()
-        if won > paid or (won < paid and machine.power_ups == 1):
-            yield f"wins of {won} cents announced, {paid} paid or to be paid"
-
-    def jackpots(self) -> int:
-        """Cents of wins that an attendant has paid or is to pay."""
-        durable = self._machine.program.executor.durable
-        pending = sum(one.cents for one in durable.handpay if one.kind == "jackpot")
-        return self.meters["attendant_paid_jackpots"] + pending
-
-    # --- what a host was told ----------------------------------------------------------------------------------
-
-    def of_host(self, host: LineHost) -> Iterator[str]:
-        """The host's meters are the machine's and never fell; its notices tell every event."""
-        for code, value in host.meters.items():
+    def of_line(self, read: Mapping[int, int]) -> Iterator[str]:
+        """Meters as a host read them (poll 6F): code -> value in the meter's own unit."""
+        for code, value in read.items():
             row = BY_SAS_CODE[code]
             cents_or_count = self.meters[row.key]
             is_credits = METERS_603[code].unit is Unit.CREDITS
-            expected = cents_or_count // self._denomination if is_credits else cents_or_count
+            expected = cents_or_count // self.denomination if is_credits else cents_or_count
             if value != expected:
                 yield f"meter {code:02X} is {value} on the line, {row.key} is {expected}"
-        yield from _falls(host)
-        if any(notice.facts for notice in host.heard):
-            yield from self.of_notices(told(host.heard))
 
     def of_notices(self, heard: Told) -> Iterator[str]:
         """A host that adds up real-time events arrives at the meters: nothing lost, nothing twice."""
@@ -189,11 +147,9 @@ class Audit:
                     yield f"note code {note}: told number {count} after {counts.get(note, 0)}"
                 counts[note] = count
         for note, value in enumerate(BILL_VALUES):
-            if counts.get(note, 0) != self.meters[f"bill_in_count_{value}"]:
-                yield (
-                    f"{counts.get(note, 0)} notes of {value} told, "
-                    f"{self.meters[f'bill_in_count_{value}']} counted"
-                )
+            told_count, counted = counts.get(note, 0), self.meters[f"bill_in_count_{value}"]
+            if told_count != counted:
+                yield f"{told_count} notes of {value} told, {counted} counted"
 
     def _games_told(self, heard: Told) -> Iterator[str]:
         games = [notice for notice in heard.notices if notice.code in (GAME_STARTED, GAME_ENDED)]
@@ -210,14 +166,81 @@ class Audit:
                     yield f"a game told a coin in of {total} credits, wagers so far are {coin_in}"
             else:
                 won += notice.facts[0]
-        cents = self._denomination
+        cents = self.denomination
         if coin_in * cents != self.meters["coin_in"]:
             yield f"wagers of {coin_in * cents} cents told, coin in is {self.meters['coin_in']}"
-        paid = self.meters["coin_out"] + self.jackpots()
-        if won * cents != paid:
-            yield f"wins of {won * cents} cents told, {paid} paid or to be paid"
+        if won * cents != self.won:
+            yield f"wins of {won * cents} cents told, {self.won} paid or to be paid"
         if len(games) // 2 != self.meters["games_played"]:
             yield f"{len(games) // 2} games told, {self.meters['games_played']} played"
+
+
+class Audit:
+    """Holds one machine's meters against the world.
+
+    Args:
+        machine: powered and at rest: no note in the path, no game in play, its hosts' queues empty.
+    """
+
+    def __init__(self, machine: WholeMachine) -> None:
+        self._machine = machine
+        meters = cast("Mapping[str, Mapping[str, Any]]", machine.world.meters())
+        self.ledger: Final = Ledger.of_public(machine.world.state(), meters)
+        self.meters: Final = self.ledger.meters
+
+    def problems(self) -> list[str]:
+        """Everything that does not agree."""
+        found = [*self.of_money(), *self.of_notes(), *self.of_announcements()]
+        for number, host in enumerate(self._machine.hosts):
+            found += [f"line {number}: {problem}" for problem in self.of_host(host)]
+        return found
+
+    def of_money(self) -> Iterator[str]:
+        """The machine's own books, and the same sum from its public meters."""
+        imbalance = books.imbalance(self._machine.program.executor.durable)
+        if any(imbalance):
+            yield f"the books differ by {imbalance} cents"
+        yield from self.ledger.of_movements()
+
+    def of_notes(self) -> Iterator[str]:
+        """What lies in the box is what was counted, note by note."""
+        twins = self._machine.twins
+        body = twins.acceptor.physical()
+        stacked = [twins.cents_of(item.code) for item in body.box]
+        if sum(stacked) != self.meters["bill_in"]:
+            yield f"{sum(stacked)} cents of notes in the box, {self.meters['bill_in']} counted"
+        for value in BILL_VALUES:
+            count, counted = stacked.count(value * 100), self.meters[f"bill_in_count_{value}"]
+            if count != counted:
+                yield f"{count} notes of {value} in the box, {counted} counted"
+
+    def of_announcements(self) -> Iterator[str]:
+        """What was announced happened. A cut may keep the announcement of what is on record from going out."""
+        machine, m = self._machine, self.meters
+        sequences = [cast("int", event["sequence"]) for event in machine.announced]
+        if any(after <= before for before, after in itertools.pairwise(sequences)):
+            yield "sequence numbers of announced events do not rise"
+        counted = {
+            "coin_in": ("game_started", "wager_cents"),
+            "bill_in": ("bill_stacked", "cents"),
+            "games_played": ("game_ended", ""),
+        }
+        for meter, (event, fact) in counted.items():
+            announced = sum(cast("int", one[fact]) if fact else 1 for one in machine.events(event))
+            if announced > m[meter]:
+                yield f"{event}: {announced} announced, but {meter} is {m[meter]}"
+            elif announced < m[meter] and machine.power_ups == 1:
+                yield f"{event}: only {announced} announced of {meter} {m[meter]}"
+        won = sum(cast("int", one["win_cents"]) for one in machine.events("game_ended"))
+        if won > self.ledger.won or (won < self.ledger.won and machine.power_ups == 1):
+            yield f"wins of {won} cents announced, {self.ledger.won} paid or to be paid"
+
+    def of_host(self, host: LineHost) -> Iterator[str]:
+        """The host's meters are the machine's and never fell; its notices tell every event."""
+        yield from self.ledger.of_line(host.meters)
+        yield from _falls(host)
+        if any(notice.facts for notice in host.heard):
+            yield from self.ledger.of_notices(told(host.heard))
 
 
 def _falls(host: LineHost) -> Iterator[str]:

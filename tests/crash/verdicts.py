@@ -193,7 +193,7 @@ class AfterCut:
             counted = {
                 "coin_in": self._announced_cents("game_started", "wager_cents"),
                 "bill_in": self._announced_cents("bill_stacked", "cents"),
-                "coin_out": self._announced_cents("game_ended", "win_cents") - audit.jackpots(),
+                "coin_out": self._announced_cents("game_ended", "win_cents") - audit.ledger.jackpots,
                 "attendant_paid_cancelled_credits": self._announced_cents("handpay_reset", "cents")
                 - audit.meters["attendant_paid_jackpots"],
             }
