@@ -111,6 +111,7 @@ class World:
         self._orders = itertools.count()
         self._is_stirred = True
         self._is_stirred_outside = True
+        self._outside_due_us = 0
         # Of the control program, asked once a turn: nothing but a turn changes it.
         self._machine_due_us = NEVER_US
         twins.stir_machine = self.stir
@@ -172,7 +173,8 @@ class World:
         """When ``turn`` has something to do even if nothing arrives from outside."""
         if self._is_stirred or self._is_stirred_outside:
             return self.clock.now_us()
-        due = min(self._machine_due_us, self._outside_due_us())
+        self._outside_due_us = self._find_outside_due_us()
+        due = min(self._machine_due_us, self._outside_due_us)
         return min(due, self._planned[0].at_us) if self._planned else due
 
     def turn(self) -> None:
@@ -180,7 +182,8 @@ class World:
         now_us = self.clock.now_us()
         for _ in range(ROUNDS_MAX):
             self._do_planned(now_us)
-            if self._is_stirred_outside or self._outside_due_us() <= now_us:
+            # What is due outside was found after the last round: a poll is not kept waiting for that.
+            if self._is_stirred_outside or self._outside_due_us <= now_us:
                 self._is_stirred_outside = False
                 self._step_outside(now_us)
             self._save()
@@ -209,7 +212,7 @@ class World:
             self.machine.turn()
             self._machine_due_us = self.machine.next_deadline_us()
 
-    def _outside_due_us(self) -> int:
+    def _find_outside_due_us(self) -> int:
         due = self.twins.next_deadline_us()
         for found in (self.faults.next_deadline_us(), self.hands.next_deadline_us()):
             if found is not None and found < due:
