@@ -198,11 +198,10 @@ def _quiet() -> Setting:
     def play(switch: PowerSwitch) -> None:
         session = Session(whole)
         session.start()
-        for _ in range(3):
-            whole.world.hands.door("main", True)
-            whole.run_for(30_000)
-            whole.world.hands.door("main", False)
-            whole.run_for(700_000)
+        for is_open in (True, False):
+            for door in ("main", "belly", "drop", "cash_box"):
+                whole.world.hands.door(door, is_open)
+            whole.run_for(600_000)
         turn = whole.world.turn
 
         def turn_or_lose_power() -> None:

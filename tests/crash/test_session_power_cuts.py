@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.paths import PATHS
+from firmware.control_program import executor, state_blocks
+from firmware.control_program.executor import Executor
+from firmware.core.commands import HostHeard
+from simulator.world import World
+from tests.crash.paths import PATHS, run_point
 
 IS_FULL = os.environ.get("EGM_SWEEP") == "full"
 EVERY = {
@@ -53,3 +57,36 @@ def test_after_a_cut_anywhere_books_box_hosts_and_outcome_are_what_they_were(
     table = swept(path)
     assert table["runs"] >= table["points"] // (1 if IS_FULL else EVERY[path]) > 0  # type: ignore[operator]
     assert table["failures"] == [], "repeat one: python -m tests.crash --path PATH --point N --seed N"
+
+
+# --- controls: a machine that breaks its word must be caught --------------------------------------------------
+
+
+def found_at_some_point(path: str, points: range) -> bool:
+    return any(run_point(path, point, seed=point) for point in points)
+
+
+def test_a_machine_that_does_not_record_its_meters_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        Executor, "_changes", lambda self, turn: state_blocks.changes(self.machine, turn.machine)
+    )
+    assert found_at_some_point("session", range(60, 64))
+
+
+def test_a_machine_that_tells_a_whole_queue_again_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "_may_wait", lambda event, machine: isinstance(event, HostHeard))
+    assert found_at_some_point("quiet", range(20, 40, 6))
+
+
+def test_a_cabinet_that_is_saved_too_late_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    save = World._save
+    calls = 0
+
+    def late(self: World) -> None:
+        nonlocal calls
+        calls += 1
+        if calls < 20:
+            save(self)
+
+    monkeypatch.setattr(World, "_save", late)
+    assert found_at_some_point("note, moments", range(41, 66, 4))
