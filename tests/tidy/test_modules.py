@@ -27,8 +27,7 @@ FOR_TESTS = {
     "firmware.links.sas.refused": "the third owner of polls: what is absent from the other two, and why",
     "hal.backends.memory_media": "the media port without a folder",
     "hal.backends.memory_nvram": "the memory port without a file",
-    "simulator.audit": "checks a machine's books from outside",
-    "simulator.whole_machine": "machine and cabinet in one process and virtual time",
+    "simulator.sim_session": "make sim: a robot's session in virtual time, audited; starts with python -m",
 }
 """Modules that only tests and benchmarks use, each with what it is for."""
 
