@@ -18,6 +18,7 @@ import select
 import struct
 import termios
 import tty
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hal.backends.errors import BackendError, reason
@@ -64,7 +65,7 @@ class PseudoTerminal:
         self._set_extproc()
         fcntl.ioctl(self.master, termios.TIOCPKT, _ON)
         self._poller = select.poll()
-        self._poller.register(self.master, select.POLLIN)
+        self._poller.register(self.master, select.POLLIN | select.POLLPRI)
 
     def packet(self, limit: int) -> bytes | None:
         """Return the next packet, ``None`` if there is none. First byte: 00 for data, otherwise a status.
@@ -101,7 +102,9 @@ class PseudoTerminal:
 
         glibc fails ``tcsetattr`` with EINVAL when nothing of the request took effect, and ``PARENB`` never
         does. With ``CLOCAL`` clear every host's request changes something, even if it asks for what is
-        already so.
+        already so. glibc compares what it finds before and after the request: clearing ``CLOCAL`` in between
+        would bring about the very error, and a host that wakes us can be held up just there. So mend only
+        when the host has shown that it is past it.
         """
         if settings.ignores_modem_lines:
             # One bit under the kernel's lock: reading and writing back all flags could undo a host's change
@@ -129,12 +132,16 @@ class PseudoTerminal:
         up.
         """
         if self._own_slave is None:
-            return True
+            return not self._is_hung_up()
         self.release()
         if not self._is_hung_up():
             return True
         self.hold()
         return False
+
+    def has_announcement(self) -> bool:
+        """Return whether the next packet is a status: those come before all data."""
+        return any(event & select.POLLPRI for _, event in self._poller.poll(0))
 
     def _is_hung_up(self) -> bool:
         return any(event & select.POLLHUP for _, event in self._poller.poll(0))
@@ -146,14 +153,32 @@ class PseudoTerminal:
         except BlockingIOError:
             return 0
 
+    def unread(self) -> int:
+        """Return how many bytes were written and no host has read."""
+        with self._any_slave() as slave:
+            poller = select.poll()
+            poller.register(slave, select.POLLIN)
+            poller.poll(0)  # as in waiting()
+            count = array.array("i", [0])
+            fcntl.ioctl(slave, termios.FIONREAD, count)
+            return count[0]
+
     def drop_unread(self) -> None:
-        """Throw away what was written and no host has read."""
-        slave = self._own_slave if self._own_slave is not None else self._open_slave()
-        try:
+        """Throw away what was written and no host has read. Announced to us like a host's flush."""
+        with self._any_slave() as slave:
             termios.tcflush(slave, termios.TCIFLUSH)
+
+    @contextlib.contextmanager
+    def _any_slave(self) -> Iterator[int]:
+        """Our own slave, or one for the moment."""
+        if self._own_slave is not None:
+            yield self._own_slave
+            return
+        slave = self._open_slave()
+        try:
+            yield slave
         finally:
-            if slave != self._own_slave:
-                os.close(slave)
+            os.close(slave)
 
     def close(self) -> None:
         """Close both ends: a host that has the slave open sees a hang-up."""

@@ -2,22 +2,27 @@
 
 A host opens the symlink like any serial port, at any speed and parity, as often as it likes, in the middle
 of a message too. While no host has it open, what the machine sends is lost, as on a wire with nobody at the
-other end; a host that stops reading loses the oldest bytes, and the machine never waits for it.
+other end, but for the answer to a host that is about to open it again (``kept_answer``); a host that stops
+reading loses the oldest bytes, and the machine never waits for it.
 """
 
 from __future__ import annotations
 
+import time
 from enum import Enum
 from pathlib import Path
 
+from hal.backends.kept_answer import KeptAnswer
 from hal.backends.line_symlink import LineSymlink
 from hal.backends.pseudo_terminal import PseudoTerminal
 from hal.backends.serial_escapes import EscapeDecoder, escape
 from hal.backends.wakeup_evidence import WakeupEvidence
 from hal.ports.links import LinkError, Run
 
-# TIOCPKT_IOCTL of linux/ioctl.h: the slave's settings changed. The termios module does not name it.
+# Of asm-generic/ioctls.h, not in the termios module: TIOCPKT_IOCTL, the slave's settings changed, and
+# TIOCPKT_FLUSHREAD, what we wrote was thrown away unread. pyserial does both whenever it opens a port.
 _SETTINGS_CHANGED = 0x40
+_FLUSHED = 0x01
 
 _READ_SIZE = 4096
 # A host that floods the line must not keep the loop for longer than this in one read().
@@ -56,7 +61,13 @@ class PtyLink:
             raise
         self._evidence = WakeupEvidence()
         self._escapes = EscapeDecoder()
+        self._kept = KeptAnswer()
         self._expects_own_change = False
+        self._expects_own_flush = False
+        self._is_unmended = False
+        # The last host has left, and the next has neither written nor flushed: it may be opening the port.
+        self._is_opening = False
+        self._has_flushed = False
         self._is_open = True
 
     @property
@@ -89,8 +100,14 @@ class PtyLink:
                 break
             if packet[0] == 0:
                 self._received(packet[1:], runs)
-            elif packet[0] & _SETTINGS_CHANGED:
-                self._settings_changed()
+            else:
+                self._announced(packet[0])
+        if self._has_flushed:
+            self._repeat_flushed()
+        if self._kept.has_expired(_now_us()):
+            self._kept.forget()
+            if not self._terminal.has_host():
+                self._drop_unread()
         return runs
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
@@ -99,14 +116,32 @@ class PtyLink:
         if self._ninth_bit is NinthBit.MARKED:
             data = escape(data, wakeup=wakeup)
         try:
-            if not self._terminal.has_host():
-                return
-            if self._terminal.write(data) < len(data):
-                # A stopped reader: this message, whole, is worth more to it than all the old ones.
-                self._terminal.drop_unread()
-                self._terminal.write(data)
+            has_host = self._terminal.has_host()
+            is_ready = has_host and not self._is_opening
+            if not is_ready and not wakeup:
+                self._take_announcements()  # a flush before this write is not a flush behind it
+                is_ready = has_host and not self._is_opening
+                self._has_flushed = False
+            now_us = _now_us()
+            if has_host or (self._kept.is_answer(now_us) and not wakeup):
+                self._send(data)
+            if not wakeup:
+                self._kept.keep(data, now_us, is_owed=not is_ready)
         except OSError as error:
             raise LinkError(f"{self.url} failed: {error}") from error
+
+    def _take_announcements(self) -> None:
+        while self._terminal.has_announcement():
+            packet = self._terminal.packet(_READ_SIZE)
+            if not packet or not packet[0]:
+                return
+            self._announced(packet[0])
+
+    def _send(self, data: bytes) -> None:
+        if self._terminal.write(data) < len(data):
+            # A stopped reader: this message, whole, is worth more to it than all the old ones.
+            self._drop_unread()
+            self._terminal.write(data)
 
     def close(self) -> None:
         """Hang up and remove the symlink. Harmless when done twice."""
@@ -117,6 +152,10 @@ class PtyLink:
 
     def _received(self, data: bytes, runs: list[Run]) -> None:
         self._terminal.release()
+        self._kept.heard(_now_us())
+        self._is_opening = False
+        if self._is_unmended:
+            self._mend()
         if self._ninth_bit is NinthBit.MARKED:
             runs += self._escapes.feed(data)
         elif self._ninth_bit is NinthBit.PLAIN:
@@ -124,27 +163,68 @@ class PtyLink:
         else:
             runs.append((data, self._evidence.label(len(data))))
 
+    def _announced(self, status: int) -> None:
+        """The host changed its settings, or threw away what it had not read, or both."""
+        if status & _SETTINGS_CHANGED:
+            self._settings_changed()
+        if status & _FLUSHED:
+            if self._expects_own_flush:
+                self._expects_own_flush = False
+                return
+            if self._is_unmended:
+                self._mend()
+            self._is_opening = False
+            self._has_flushed = True
+
     def _settings_changed(self) -> None:
         # Both at once, before anything else: each microsecond later is one in which more bytes can arrive.
         waiting = self._terminal.waiting()
         settings = self._terminal.settings()
         is_our_own = self._expects_own_change and settings.parity is self._evidence.setting
-        self._expects_own_change = self._terminal.mend(settings)
-        if is_our_own and not self._expects_own_change:
+        self._expects_own_change = False
+        self._is_unmended = settings.ignores_modem_lines or not settings.announces_changes
+        if is_our_own and not self._is_unmended:
             return
         self._evidence.changed(settings.parity, waiting)
         self._terminal.release()
+
+    def _mend(self) -> None:
+        """The host is past its request: prepare for the next."""
+        self._is_unmended = False
+        self._expects_own_change = self._terminal.mend(self._terminal.settings())
 
     def _host_left(self) -> None:
         """The last host closed the port; everything it wrote has been read."""
         try:
             self._terminal.hold()
-            self._terminal.drop_unread()  # the next host must not read what was meant for this one
+            if not self._kept.host_left(self._terminal.unread()):
+                self._drop_unread()  # the next host must not read what was meant for this one
+            if self._is_unmended:
+                self._mend()
         except OSError as error:
             raise LinkError(f"{self.url} failed: {error}") from error
+        self._is_opening = True
         self._evidence.host_left()
         self._escapes.reset()
+
+    def _repeat_flushed(self) -> None:
+        """The host threw away, when it opened the port, the answer that it is about to wait for."""
+        self._has_flushed = False
+        owed = self._kept.owed()
+        if owed and not self._terminal.unread():
+            self._send(owed)
+            self._kept.delivered()
+
+    def _drop_unread(self) -> None:
+        # A flush is announced to us like a host's: none if there is nothing.
+        if self._terminal.unread():
+            self._expects_own_flush = True
+            self._terminal.drop_unread()
 
     def _require_open(self) -> None:
         if not self._is_open:
             raise LinkError(f"{self.url} is closed")
+
+
+def _now_us() -> int:
+    return time.monotonic_ns() // 1000
