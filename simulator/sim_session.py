@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import random
 import sys
 import time
 from dataclasses import dataclass
@@ -41,19 +42,29 @@ class Report:
 
 
 def run(
-    seed: int, *, denomination: int | None = None, time_us: int = 60 * SECOND_US, period_us: int = 200_000
+    seed: int,
+    *,
+    denomination: int | None = None,
+    time_us: int = 60 * SECOND_US,
+    period_us: int = 200_000,
+    cuts: int = 0,
+    lines: int = 1,
 ) -> Report:
-    """Run one session and audit it. The denomination follows from the seed if it is not given."""
+    """Run one session and audit it. The denomination follows from the seed if it is not given.
+
+    ``cuts``: how often the plug is pulled at a random moment; ``lines``: hosts, each with its own news.
+    """
     cents = DENOMINATIONS[seed % len(DENOMINATIONS)] if denomination is None else denomination
     plan = HostPlan(period_us=period_us, is_real_time=seed % 8 < 4, meter_codes=METER_CODES)
     options = MachineOptions(denomination=cents)
     began = time.perf_counter()
-    machine = WholeMachine(MemoryNvram(), options=options, seed=seed, hosts=(plan,))
+    machine = WholeMachine(MemoryNvram(), options=options, seed=seed, hosts=(plan,) * lines)
     machine.host.byte_trace = []
     machine.power_on()
     machine.run_until_playable()
     robot = RobotPlayer(machine.world, seed, machine.clock.now_us(), NOTES)
     machine.world.attach(robot)
+    _plan_cuts(machine, random.Random(f"cuts {seed}"), cuts, time_us)
     machine.run_for(time_us)
     robot.go_away()
     close(machine)
@@ -72,8 +83,17 @@ def run(
     )
 
 
+def _plan_cuts(machine: WholeMachine, chance: random.Random, cuts: int, time_us: int) -> None:
+    """Pull the plug at random moments, each followed by a pause without power. The last one leaves time to play."""
+    for number in range(cuts):
+        at_us = machine.clock.now_us() + (number * time_us + chance.randrange(time_us)) // cuts
+        machine.world.plan(at_us, machine.cut)
+        machine.world.plan(at_us + chance.choice((1, 80_000, 1_700_000)), machine.power_on)
+
+
 def close(machine: WholeMachine) -> None:
     """Put right what the robot left: doors closed, keys back, nothing to be paid; then wait for rest."""
+    machine.run_for(2 * SECOND_US)  # a pause without power is over by then
     hands = machine.world.hands
     for door in machine.twins.door_names:
         hands.door(door, False)
@@ -141,10 +161,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("seed", type=int, help="of the first session")
     parser.add_argument("--count", type=int, default=1, help="sessions, with rising seeds (default 1)")
     parser.add_argument("--seconds", type=int, default=60, help="simulated time of play (default 60)")
+    parser.add_argument("--cuts", type=int, default=0, help="pull the plug so often in each session")
+    parser.add_argument("--lines", type=int, default=1, help="hosts (default 1)")
     options = parser.parse_args(arguments)
     is_good = True
     for seed in range(options.seed, options.seed + options.count):
-        report = run(seed, time_us=options.seconds * SECOND_US)
+        report = run(seed, time_us=options.seconds * SECOND_US, cuts=options.cuts, lines=options.lines)
         own = report.accounts
         sys.stdout.write(
             f"seed {seed}: {report.virtual_us / 1e6:.0f} s in {report.real_seconds:.2f} s, "
