@@ -18,6 +18,8 @@ class KeptAnswer:
         self._data = b""
         self._heard_us = -KEPT_US - 1
         self._is_owed = False
+        self.is_host_hasty = False
+        """When it last closed the port, the host had not fetched an answer to what it had just sent."""
 
     def heard(self, now_us: int) -> None:
         """The host has sent something: what it did not fetch until now it does not want."""
@@ -34,11 +36,13 @@ class KeptAnswer:
             self._data += data
             self._is_owed = self._is_owed or is_owed
 
-    def host_left(self, unread_size: int) -> bool:
+    def host_left(self, unread_size: int, now_us: int) -> bool:
         """The host closed the port and left ``unread_size`` bytes; return whether it may come back for them.
 
         It may if they are the whole answer to its latest bytes.
         """
+        is_fetched = bool(self._data) and unread_size == 0
+        self.is_host_hasty = self.is_answer(now_us) and not is_fetched
         if not self._data or unread_size != len(self._data):
             self.forget()
             return False

@@ -65,7 +65,9 @@ class PseudoTerminal:
         self._set_extproc()
         fcntl.ioctl(self.master, termios.TIOCPKT, _ON)
         self._poller = select.poll()
-        self._poller.register(self.master, select.POLLIN | select.POLLPRI)
+        self._poller.register(self.master, select.POLLIN)
+        self._status_poller = select.poll()
+        self._status_poller.register(self.master, select.POLLPRI)
 
     def packet(self, limit: int) -> bytes | None:
         """Return the next packet, ``None`` if there is none. First byte: 00 for data, otherwise a status.
@@ -139,9 +141,12 @@ class PseudoTerminal:
         self.hold()
         return False
 
-    def has_announcement(self) -> bool:
-        """Return whether the next packet is a status: those come before all data."""
-        return any(event & select.POLLPRI for _, event in self._poller.poll(0))
+    def has_announcement(self, wait_ms: int = 0) -> bool:
+        """Return whether the next packet is a status; those come before all data.
+
+        Waits at most ``wait_ms`` for one, and no longer once no host is there.
+        """
+        return any(event & select.POLLPRI for _, event in self._status_poller.poll(wait_ms))
 
     def _is_hung_up(self) -> bool:
         return any(event & select.POLLHUP for _, event in self._poller.poll(0))

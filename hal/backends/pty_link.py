@@ -23,6 +23,8 @@ from hal.ports.links import LinkError, Run
 # TIOCPKT_FLUSHREAD, what we wrote was thrown away unread. pyserial does both whenever it opens a port.
 _SETTINGS_CHANGED = 0x40
 _FLUSHED = 0x01
+# A host that closes behind its polls is back at its flush by then, but for a very busy computer.
+_REOPENING_MS = 2
 
 _READ_SIZE = 4096
 # A host that floods the line must not keep the loop for longer than this in one read().
@@ -111,17 +113,18 @@ class PtyLink:
         return runs
 
     def write(self, data: bytes, *, wakeup: bool = False) -> None:
-        """Send ``data`` if a host is there; what it has not read makes room. Raises LinkError."""
+        """Send ``data`` if a host is there; what it has not read makes room. Raises LinkError.
+
+        Does not wait for a reader, but up to 2 ms for a host that is known to close behind its polls.
+        """
         self._require_open()
         if self._ninth_bit is NinthBit.MARKED:
             data = escape(data, wakeup=wakeup)
         try:
+            if not wakeup and (self._is_opening or self._kept.is_host_hasty):
+                self._await_flush()  # a flush before this write is not a flush behind it
             has_host = self._terminal.has_host()
             is_ready = has_host and not self._is_opening
-            if not is_ready and not wakeup:
-                self._take_announcements()  # a flush before this write is not a flush behind it
-                is_ready = has_host and not self._is_opening
-                self._has_flushed = False
             now_us = _now_us()
             if has_host or (self._kept.is_answer(now_us) and not wakeup):
                 self._send(data)
@@ -130,12 +133,20 @@ class PtyLink:
         except OSError as error:
             raise LinkError(f"{self.url} failed: {error}") from error
 
-    def _take_announcements(self) -> None:
-        while self._terminal.has_announcement():
+    def _await_flush(self) -> None:
+        """If the host is about to close and open the port, let it come to its flush first.
+
+        Once it is known to have closed there is no need: what is written now is written again behind the flush.
+        """
+        wait_ms = 0 if self._is_opening else _REOPENING_MS
+        while self._terminal.has_announcement(wait_ms):
             packet = self._terminal.packet(_READ_SIZE)
             if not packet or not packet[0]:
                 return
             self._announced(packet[0])
+            if self._has_flushed:
+                self._has_flushed = False
+                wait_ms = 0
 
     def _send(self, data: bytes) -> None:
         if self._terminal.write(data) < len(data):
@@ -197,7 +208,7 @@ class PtyLink:
         """The last host closed the port; everything it wrote has been read."""
         try:
             self._terminal.hold()
-            if not self._kept.host_left(self._terminal.unread()):
+            if not self._kept.host_left(self._terminal.unread(), _now_us()):
                 self._drop_unread()  # the next host must not read what was meant for this one
             if self._is_unmended:
                 self._mend()

@@ -12,6 +12,7 @@ import termios
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import serial
@@ -166,6 +167,32 @@ def test_an_answer_survives_a_reopening_wherever_the_machine_gets_its_turn(
         assert host.read() == ANSWER
         turn(link)
         assert host.read() == b""
+        host.close()
+        turn(link)
+
+
+def test_a_host_known_to_reopen_is_let_come_to_its_flush(
+    link: PtyLink, port: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pty_link, "_REOPENING_MS", 5_000)  # it ends with the flush, however busy we are
+    with serial.Serial(port, 19200, parity="M") as line:
+        line.write(POLL)
+    turn(link)
+    for _ in range(5):
+        host = Host(port)
+        host.set_parity(MARK)
+        host.flush()
+        host.write(POLL)
+        assert link.read()[-1] == (POLL, True)
+        host.close()
+        host = Host(port)  # before we could notice; the rest comes while we are about to answer
+        rest = Thread(target=lambda host=host: (host.set_parity(SPACE), host.flush()))
+        rest.start()
+        link.write(ANSWER)
+        rest.join()
+        link.read()
+        assert host.read() == ANSWER
+        host.write(POLL)  # this time it goes away without its answer: still in haste
         host.close()
         turn(link)
 
