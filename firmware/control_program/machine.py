@@ -98,6 +98,8 @@ class ControlProgram:
             report.status is not Status.DAMAGED,
             Outlets(self._order, self._tell, self._publish, self._durable),
         )
+        # Until its power-up is on record, a person sees a machine that is starting, not one that can be played.
+        self.executor.durable = replace(machine, tilts=machine.tilts | {"acceptor_starting"})
         self._seal_due_us: int | None = None
         self._scrub_due_us = now.us + SCRUB_PERIOD_US
         self._generator_failed = False
