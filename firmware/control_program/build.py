@@ -10,6 +10,7 @@ from firmware.control_program.options import MachineOptions
 from firmware.control_program.state_blocks import LINE_COUNT_MAX, Identity
 from firmware.core import meters
 from firmware.core.doors import DOORS
+from firmware.core.settings import SETTINGS
 from firmware.core.state import OfferedGame, Rules
 from firmware.games.loader import GameRefusedError, load_game
 from firmware.games.par_sheet import ParSheetError
@@ -49,11 +50,7 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
     return Plan(
         profile=profile,
         rules=Rules(games, _parts(cabinet), _doors(cabinet), len(cabinet.sas_lines), _duties(cabinet)),
-        settings={
-            "accounting_denomination": options.denomination,
-            "credit_limit": profile.credit_limit.value,
-            "handpay_limit": profile.handpay_limit.value,
-        },
+        settings=_first_settings(profile, options),
         identity=Identity(
             profile=options.profile,
             games=tuple(names),
@@ -64,6 +61,13 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
             validation_id=options.validation_id,
         ),
     )
+
+
+def _first_settings(profile: Profile, options: MachineOptions) -> dict[str, int]:
+    """What a new machine's settings are where the profile or an option says so."""
+    entries = profile.entries()
+    given = {row.key: entries[row.profile].value for row in SETTINGS.values() if row.profile}
+    return {**given, "accounting_denomination": options.denomination}
 
 
 def _check_meters(profile: Profile) -> None:

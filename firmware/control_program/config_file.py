@@ -22,8 +22,8 @@ def parse(text: str, source: str) -> dict[str, object]:
     """
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"not TOML: {error}", source=source) from None
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a plain ValueError
+        raise ConfigError(f"not TOML: {str(error) or 'too deep'}", source=source) from None
     found: dict[str, object] = {}
     for name, value in document.items():
         key = name.replace("-", "_")

@@ -33,7 +33,7 @@ TILTS = BlockSpec(7, "tilts", 8, 1)
 HOST_CONTROL = BlockSpec(8, "host_control", 16, 1)
 MARKS = BlockSpec(9, "marks", 56, 1)
 LOG = BlockSpec(10, "log", LOG_SIZE * 32, 1)
-SETTINGS = BlockSpec(11, "settings", settings.SLOT_COUNT * 8, 1)
+SETTINGS = BlockSpec(11, "settings", (settings.SLOT_COUNT + 1) * 8, 1)
 IDENTITY = BlockSpec(12, "identity", 1024, 1)
 GENERATOR = BlockSpec(13, "generator", 32, 1)
 SEQUENCE = BlockSpec(14, "event_sequence", 8, 1)
@@ -70,6 +70,8 @@ _GAME = struct.Struct("<BBHIIBB2xQQ10I10H")
 _GAME_VALUES_MAX = 10
 _HANDPAY = struct.Struct("<BxH4xQQ")
 _MASKS = struct.Struct("<2Q")
+_SETTINGS = struct.Struct(f"<{settings.SLOT_COUNT}qQ")
+_KNOWN_SETTINGS = sum(1 << row.slot for row in settings.SETTINGS.values())
 _MARKS = struct.Struct("<7q")
 _SEQUENCE = struct.Struct("<Q")
 _LOG_ENTRY = struct.Struct("<QH6xqq")
@@ -201,11 +203,13 @@ def _unpack_marks(data: bytes) -> Marks:
 
 
 def _pack_settings(state: settings.State) -> bytes:
-    return struct.pack(f"<{settings.SLOT_COUNT}q", *state)
+    return _SETTINGS.pack(*state, _KNOWN_SETTINGS)
 
 
-def _unpack_settings(data: bytes) -> settings.State:
-    return struct.unpack(f"<{settings.SLOT_COUNT}q", data)
+def _unpack_settings(data: bytes) -> dict[int, int]:
+    """Slot -> value of what was ever written; a setting that is newer than the memory has no value there."""
+    *values, known = _SETTINGS.unpack(data)
+    return {slot: value for slot, value in enumerate(values) if known >> slot & 1}
 
 
 def pack_identity(identity: Identity) -> bytes:
@@ -321,6 +325,8 @@ def restore(machine: Machine, content: Callable[[int], bytes]) -> Machine:
     lines = tuple(_unpack_queue(content(HOST_QUEUES[line].id)) for line in range(machine.rules.line_count))
     open_doors = frozenset(door for door in machine.rules.doors if f"{door}_door_open" in parts["tilts"])
     gone = frozenset(f"{door}_door_open" for door in DOORS) - {f"{door}_door_open" for door in open_doors}
+    kept = parts["settings"]
+    parts["settings"] = tuple(kept.get(slot, value) for slot, value in enumerate(machine.settings))
     parts["tilts"] -= gone  # a door that this cabinet does not have cannot be closed
     return replace(
         machine,

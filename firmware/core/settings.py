@@ -44,12 +44,13 @@ _ROWS = (
     Setting("handpay_limit", 2, "cents", 0, 99_999_999, 119_999, "Highest win paid by the machine", "handpay_limit"),
     # Bit n: the note of bill denomination code n (SAS 9.3). Default: 1 2 5 10 20 50 100.
     Setting("notes_accepted", 3, "bits", 0, (1 << 24) - 1, 0b1101_1111, "Notes accepted"),
-    Setting("bet_credits_max", 4, "count", 1, 100, 100, "Most credits a game"),
+    Setting("bet_credits_max", 4, "count", 1, 100, 100, "Most credits a game", "wager_limit"),
     Setting("acceptor_enabled", 5, "flag", 0, 1, 1, "Bill acceptor in use"),
 )  # fmt: skip
 
 SETTINGS: Mapping[str, Setting] = {row.key: row for row in _ROWS}
-SLOT_COUNT = 64
+SLOT_COUNT = 63
+"""Places in critical memory for settings; what follows them there says which places were ever written."""
 
 State = tuple[int, ...]
 """Values by slot."""

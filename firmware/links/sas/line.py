@@ -16,7 +16,7 @@ from firmware.core.host_queue import Line as OwedLine
 from firmware.core.state import Machine
 from firmware.links.sas.answers import ANSWERS, METER_POLLS
 from firmware.links.sas.behaviours import BEHAVIOURS
-from firmware.links.sas.commands import COMMANDS, LINE_COMMANDS
+from firmware.links.sas.commands import COMMANDS, LINE_COMMANDS, Command
 from firmware.links.sas.notices import translate
 from firmware.links.sas.view import SasIdentity, SasView
 from hal.ports.links import LinkError, WakeupLink
@@ -42,6 +42,11 @@ ANSWER_WINDOW_US = 15_000
 """A command whose record is not durable by then gets no answer; its repeat does (design.md law 2)."""
 
 SERVED = frozenset(poll.code for poll in (*ANSWERS, *METER_POLLS, *COMMANDS, *LINE_COMMANDS))
+
+# A poll is looked up by its code: the hash of a table entry is that of all its fields.
+_ANSWERS_BY_CODE = {poll.code: answer for poll, answer in ANSWERS.items()}
+_COMMANDS_BY_CODE = {poll.code: command for poll, command in COMMANDS.items()}
+_METER_CODES = frozenset(poll.code for poll in METER_POLLS)
 
 _LINE_ANSWERS: dict[Answer, LineAnswer] = {
     Answer.ACK: ACK,
@@ -168,9 +173,9 @@ class SasLink:
     def _poll(self, received: PollReceived, now_us: int) -> Event | None:
         """Answer a read poll; turn a command into its event."""
         poll = received.poll
-        command = COMMANDS.get(poll)
+        command = _COMMANDS_BY_CODE.get(poll.code)
         if command is not None:
-            return self._command(received, now_us)
+            return self._command(command, received, now_us)
         if received.is_broadcast or self._view is None:
             return None
         self._send(self.end.send(now_us, self._answer(received), received.number))
@@ -181,15 +186,14 @@ class SasLink:
         view = self._view
         if view is None:
             return IGNORE
-        if poll in METER_POLLS:
+        if poll.code in _METER_CODES:
             game, codes = fields["game"], fields["meters"]
             if poll is SEND_SELECTED_METERS:
                 return RawData(self._meters.selected(game, codes))
             return RawData(self._meters.extended(game, codes))
-        return ANSWERS[poll](view, fields)
+        return _ANSWERS_BY_CODE[poll.code](view, fields)
 
-    def _command(self, received: PollReceived, now_us: int) -> Event | None:
-        command = COMMANDS[received.poll]
+    def _command(self, command: Command, received: PollReceived, now_us: int) -> Event | None:
         if not command.duties & self._duties:
             if not received.is_broadcast:
                 self._send(self.end.send(now_us, IGNORE, received.number))

@@ -47,6 +47,7 @@ from firmware.core.handpay import QUEUE_MAX, Handpay
 from firmware.core.marks import Marks
 from firmware.core.meters import ATOMS
 from firmware.core.money import Amounts
+from firmware.core.settings import SETTINGS as SETTING_ROWS
 from firmware.core.state import Machine, Now, new_machine
 from firmware.core.tilts import CONDITIONS, kept
 from firmware.memory import Add, Put
@@ -262,3 +263,20 @@ def test_a_line_more_or_less_keeps_the_rest() -> None:
     )
     assert more.host_queues[:2] == turn.machine.host_queues
     assert [line.pending for line in more.host_queues[2:]] == [(), ()]
+
+
+def test_a_setting_that_is_newer_than_the_memory_has_its_default_and_not_zero() -> None:
+    rules = dial_rules()
+    older = new_machine(rules, {"credit_limit": 5_000})
+    written = bytearray(state_blocks._pack_settings(older.settings))
+    row = SETTING_ROWS["bet_credits_max"]
+    known = int.from_bytes(written[-8:], "little") & ~(1 << row.slot)
+    written[row.slot * 8 : row.slot * 8 + 8] = bytes(8)
+    written[-8:] = known.to_bytes(8, "little")
+
+    def content(block: int) -> bytes:
+        return bytes(written) if block == state_blocks.SETTINGS.id else bytes(state_blocks.SIZES[block])
+
+    restored = state_blocks.restore(new_machine(rules, {"bet_credits_max": 7}), content)
+    assert restored.setting("bet_credits_max") == 7
+    assert restored.setting("credit_limit") == 5_000

@@ -333,7 +333,9 @@ def test_the_clock_is_right_on_a_line_without_a_ninth_bit_after_the_state_has_ch
 # --- all of them ---
 
 
-@pytest.mark.parametrize("poll", [*ANSWERS, *METER_POLLS], ids=lambda poll: f"{poll.code:02X}")
+@pytest.mark.parametrize(
+    "poll", sorted({*ANSWERS, *METER_POLLS}, key=lambda poll: poll.code), ids=lambda poll: f"{poll.code:02X}"
+)
 def test_every_served_read_poll_is_answered_on_a_new_machine(poll: LongPoll) -> None:
     values = {"game": 0, "meters": (0,)} if poll in METER_POLLS else {"game": 0}
     answer = Host().ask(poll, None if poll.is_read else values)
