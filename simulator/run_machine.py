@@ -137,7 +137,7 @@ def _world(
         media=media(),
         clock=clock,
         entropy=SystemEntropy() if seed is None else SeededEntropy(seed),
-        acceptor=twins.acceptor_line,
+        devices={"bill_acceptor": twins.acceptor_line},
         inputs=twins.inputs,
         outputs=twins.outputs,
         sas_lines=tuple(

@@ -147,7 +147,7 @@ def speed(
     """
     machine = WholeMachine(MemoryNvram(), seed=1, hosts=(HostPlan(period_us=period_us),))
     if not has_acceptor:
-        machine.cabinet.acceptor = None
+        machine.cabinet.devices = {}
     machine.power_on()
     machine.run_for(10 * SECOND_US)
     began = time.perf_counter()

@@ -211,7 +211,7 @@ class WholeMachine:
             media=program_media or media(),
             clock=self.clock,
             entropy=SeededEntropy(seed),
-            acceptor=wire(self.twins.acceptor_line),
+            devices={"bill_acceptor": wire(self.twins.acceptor_line)},
             inputs=self.twins.inputs,
             outputs=self.twins.outputs,
             sas_lines=tuple(SasLine(machine_end, machine_end.url) for machine_end, _ in pairs),

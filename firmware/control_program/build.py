@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firmware.control_program.cabinet import Cabinet
+from firmware.control_program.devices import DEVICES
 from firmware.control_program.errors import ConfigError
 from firmware.control_program.options import MachineOptions
 from firmware.control_program.state_blocks import LINE_COUNT_MAX, Identity
@@ -158,7 +159,10 @@ def _offered(media: Media, name: str, number: int, profile: Profile, options: Ma
 
 
 def _parts(cabinet: Cabinet) -> frozenset[str]:
-    return frozenset({"bill_acceptor"} if cabinet.acceptor is not None else ())
+    unknown = sorted(set(cabinet.devices) - set(DEVICES))
+    if unknown:
+        raise ConfigError(f"cabinet: there is no device {unknown[0]!r}; there are: {', '.join(DEVICES)}")
+    return frozenset(DEVICES[name].part for name in cabinet.devices)
 
 
 def _duties(cabinet: Cabinet) -> tuple[frozenset[str], ...]:

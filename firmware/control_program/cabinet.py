@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from hal.ports.clock import Clock
@@ -35,15 +35,15 @@ def _go_on() -> None:
 class Cabinet:
     """The machine's hardware.
 
-    ``acceptor`` is ``None`` in a cabinet without one. ``pause`` passes a moment while memory becomes durable at
-    power-up and power-down, when the loop does not run.
+    ``devices``: name of a row of ``devices.DEVICES`` -> the link to it; what is not there, the cabinet lacks.
+    ``pause`` passes a moment while memory becomes durable at power-up and power-down, when the loop does not run.
     """
 
     nvram: Nvram
     media: Media
     clock: Clock
     entropy: Entropy
-    acceptor: ByteLink | None
+    devices: Mapping[str, ByteLink]
     inputs: InputPins
     outputs: OutputPins
     sas_lines: tuple[SasLine, ...]

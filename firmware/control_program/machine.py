@@ -14,6 +14,7 @@ from dataclasses import replace
 from firmware.control_program import public_state, state_blocks
 from firmware.control_program.build import Plan, check_identity, plan
 from firmware.control_program.cabinet import Cabinet
+from firmware.control_program.devices import DEVICES, Driver
 from firmware.control_program.errors import ConfigError
 from firmware.control_program.executor import Executor, Outlets
 from firmware.control_program.options import MachineOptions
@@ -21,7 +22,6 @@ from firmware.core import books, commands, orders
 from firmware.core.effects import Publish, TellHost
 from firmware.core.facts import ButtonPressed, DoorMoved
 from firmware.core.state import Machine, Now, new_machine
-from firmware.drivers.id003_acceptor import Id003Acceptor
 from firmware.drivers.lamps import Lamps
 from firmware.drivers.switches import Switches
 from firmware.links.sas.line import SasLink
@@ -75,7 +75,14 @@ class ControlProgram:
         machine = self._kept_machine(report)
         now = self._now(machine)
         self.generator = self._start_generator(machine, now)
-        self.acceptor = Id003Acceptor(cabinet.acceptor) if cabinet.acceptor is not None else None
+        self.drivers: dict[str, Driver] = {
+            name: row.driver(cabinet.devices[name])
+            for name, row in DEVICES.items()
+            if name in cabinet.devices
+        }
+        self._takers: dict[type[orders.Order], Driver] = {
+            kind: driver for name, driver in self.drivers.items() for kind in DEVICES[name].orders
+        }
         self.switches = Switches(cabinet.inputs)
         self.lamps = Lamps(cabinet.outputs)
         self.sas = tuple(
@@ -187,8 +194,8 @@ class ControlProgram:
                 self.generator.stir(now_us)
             elif isinstance(fact, DoorMoved) and not fact.is_open:
                 self.generator.reseed(now_us)
-        if self.acceptor is not None:
-            for fact in self.acceptor.step(now_us):
+        for driver in self.drivers.values():
+            for fact in driver.step(now_us):
                 submit(fact)
         if self.executor.is_busy or self.executor.is_timer_due(now_us):
             self.executor.run(self._now(self.executor.machine))
@@ -232,7 +239,7 @@ class ControlProgram:
         """When ``turn`` must be called again even if nothing arrives, on the cabinet's monotonic clock."""
         due = (
             self.switches.next_deadline_us(),
-            self.acceptor.next_deadline_us() if self.acceptor is not None else None,
+            *(driver.next_deadline_us() for driver in self.drivers.values()),
             *(link.next_deadline_us() for link in self.sas),
             self.executor.next_timer_us(),
             self.generator.next_deadline_us(),
@@ -278,10 +285,13 @@ class ControlProgram:
             link.refresh(machine)
 
     def _order(self, order: orders.Order) -> None:
+        """Hand an order to the device that takes its kind; a cabinet without that device drops it."""
         if isinstance(order, orders.SetLamp):
             self.lamps.order(order)
-        elif self.acceptor is not None:
-            self.acceptor.order(order, self.cabinet.clock.now_us())
+            return
+        taker = self._takers.get(type(order))
+        if taker is not None:
+            taker.order(order, self.cabinet.clock.now_us())
 
     def _tell(self, effect: TellHost) -> None:
         self.sas[effect.line].tell(self.cabinet.clock.now_us(), effect.answer)

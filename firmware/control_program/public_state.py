@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from firmware.control_program.devices import DEVICES
 from firmware.core import game_cycle, meters, settings
 from firmware.core import tilts as tilt_table
 from firmware.core.doors import DOORS, KEYS
@@ -47,7 +48,7 @@ def state(program: ControlProgram) -> Body:
         "handpay": [
             {"kind": one.kind, "cents": one.cents, "game": one.game or None} for one in machine.handpay
         ],
-        "bill_acceptor": _acceptor(program, machine),
+        **{name: _device(program, name, machine) for name in DEVICES},
         "links": [
             {
                 "url": line.url,
@@ -111,6 +112,12 @@ def _tilt(key: str) -> Body:
     return {"key": key, "kind": row.kind, "text": row.text, "cleared_by": row.cleared_by}
 
 
+def _device(program: ControlProgram, name: str, machine: Machine) -> Body | None:
+    """One device's part, ``None`` in a cabinet without it."""
+    driver = program.drivers.get(name)
+    return None if driver is None else DEVICES[name].show(driver, machine)
+
+
 def _messages(program: ControlProgram, machine: Machine, conditions: list[str]) -> list[str]:
     texts = [tilt_table.CONDITIONS[key].text for key in conditions]
     texts += [f"HAND PAY ${one.cents // 100:,}.{one.cents % 100:02d}" for one in machine.handpay]
@@ -118,20 +125,6 @@ def _messages(program: ControlProgram, machine: Machine, conditions: list[str]) 
         texts.append(f"TEST MACHINE: REPEATABLE CHANCE, SEED {program.options.seed}")
     texts.append(program.plan.profile.malfunction_text.value)
     return texts
-
-
-def _acceptor(program: ControlProgram, machine: Machine) -> Body | None:
-    acceptor = program.acceptor
-    if acceptor is None:
-        return None
-    return {
-        "takes": sorted(machine.accepting or ()),
-        "version": acceptor.version_text,
-        "stacker": {
-            "count": meters.value(machine, "bills_in_stacker"),
-            "cents": meters.value(machine, "bills_in_stacker_value"),
-        },
-    }
 
 
 def meters_body(machine: Machine, profile: Profile) -> Body:

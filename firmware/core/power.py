@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from firmware.core.commands import MemoryRepaired, PowerDown, PowerUp, SelfFault
 from firmware.core.effects import AddMeter, Asked, ClearCondition, RaiseCondition, Report
 from firmware.core.facts import DeviceFault
+from firmware.core.tilts import CONDITIONS
 
 if TYPE_CHECKING:
     from firmware.core.state import Machine
@@ -19,8 +20,11 @@ def step(
     match event:
         case PowerUp(_, repairs):
             asked: list[Asked] = [AddMeter("power_resets", 1), Report("power_up")]
-            if "bill_acceptor" in machine.rules.parts:
-                asked.append(RaiseCondition("acceptor_starting"))
+            asked += [
+                RaiseCondition(row.key)
+                for row in CONDITIONS.values()
+                if row.starts_with in machine.rules.parts
+            ]
             if repairs:  # one report however many there are: a record and a host's queue have an end
                 asked.append(Report("memory_repaired", (("detail", "; ".join(repairs)),)))
             return asked

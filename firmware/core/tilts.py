@@ -27,6 +27,7 @@ class Condition:
         cleared_by: what ends it.
         raised: row of ``events.EVENTS`` reported when it comes, "" for none of its own.
         cleared: the same when it goes.
+        starts_with: part of a cabinet whose presence sets it at every power-up, until its self-test is done.
         kept: survives a power loss; all others are found anew at power-up.
     """
 
@@ -38,6 +39,7 @@ class Condition:
     raised: str = ""
     cleared: str = ""
     kept: bool = False
+    starts_with: str = ""
 
 
 def _door(name: str, bit: int, words: str) -> Condition:
@@ -46,7 +48,7 @@ def _door(name: str, bit: int, words: str) -> Condition:
 
 
 _ROWS = (
-    Condition("acceptor_starting", 1, "lockup", "BILL ACCEPTOR STARTING", "device"),
+    Condition("acceptor_starting", 1, "lockup", "BILL ACCEPTOR STARTING", "device", starts_with="bill_acceptor"),
     Condition("host_disabled", 2, "lockup", "OUT OF SERVICE: DISABLED BY THE SYSTEM", "host", kept=True),
     Condition("handpay", 3, "lockup", "HAND PAY. CALL ATTENDANT", "reset_key", kept=True),
     _door("main", 8, "MAIN DOOR"),

@@ -27,7 +27,7 @@ def main() -> Iterable[Row]:
 def _speed(*, has_acceptor: bool) -> float:
     whole = WholeMachine(MemoryNvram(512 * 1024), hosts=(HostPlan(period_us=200_000),))
     if not has_acceptor:
-        whole.cabinet.acceptor = None
+        whole.cabinet.devices = {}
     whole.power_on()
     whole.run_for(10_000_000)
     start = time.perf_counter()

@@ -38,7 +38,7 @@ def cabinet(
         media=MemoryMedia(FILES if files is None else files),
         clock=ManualClock(),
         entropy=SeededEntropy(1),
-        acceptor=byte_link_pair()[0] if acceptor else None,
+        devices={"bill_acceptor": byte_link_pair()[0]} if acceptor else {},
         inputs=MemoryInputPins(inputs.split()),
         outputs=MemoryOutputPins(()),
         sas_lines=tuple(SasLine(wakeup_link_pair()[0], "memory:sas") for _ in range(lines)),
