@@ -40,6 +40,7 @@ EXAMPLE = "egm run --data ./egm-data"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run ``egm ARGUMENTS`` and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _fill_standard_descriptors()
     try:
         code = dispatch(words)
         sys.stdout.flush()
@@ -49,6 +50,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _fill_standard_descriptors() -> None:
+    """Put the null device where the caller closed standard input, output or error.
+
+    Else the next file that is opened gets that number, and a line of the log ends in critical memory.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+    # Left open on purpose: they are the standard streams now.
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
 
 
 def dispatch(words: list[str]) -> int:
