@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import queue
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -226,7 +227,10 @@ def _open_locked(path: Path, lock_timeout: float) -> int:
 
 def _make_whole(path: Path, file: int, size: int) -> None:
     """Fill a new file with zeros. A shorter file of only zeros is one that a power cut left half made."""
-    present = os.fstat(file).st_size
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode):
+        raise NvramError(f"{path} is no file; remove it, or use another data folder.")
+    present = status.st_size
     if present == size:
         return
     if present > size or any(os.pread(file, present, 0)):
