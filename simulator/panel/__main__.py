@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import uvicorn
 
 from simulator.panel.machine_link import MachineLink, end_process
+from simulator.panel.process import STOP_SIGNALS
 from simulator.panel.server import build
 
 
@@ -49,8 +50,14 @@ def _is_worth_a_line(record: logging.LogRecord) -> bool:
 
 
 def main() -> None:
-    """Run the process. Ctrl-C on the terminal reaches the machine too, which then ends the channel."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Run the process.
+
+    Ctrl-C on the terminal, and a signal to the whole process group, reach the machine too, which then ends the
+    channel. Until here they were blocked by whoever started this process.
+    """
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
     logging.getLogger("uvicorn.error").addFilter(_is_worth_a_line)
     listener, channel = (socket.socket(fileno=int(text)) for text in sys.argv[1:3])
     asyncio.run(serve(listener, channel))

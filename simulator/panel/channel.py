@@ -14,7 +14,8 @@ from collections import deque
 from dataclasses import dataclass
 
 OUTSTANDING = 64
-"""Requests the panel may have open at once."""
+"""Requests the panel may have open at once. A machine that was stopped for a while finds more: those that were
+given up meanwhile."""
 
 LINE_SIZE_MAX = 262_144
 """A longer line from the panel is a fault of the panel, and closes the channel."""
@@ -92,7 +93,7 @@ class PanelChannel:
         self._in += data
         *lines, rest = self._in.split(b"\n")
         self._in = rest
-        if len(rest) > LINE_SIZE_MAX or len(lines) > OUTSTANDING:
+        if len(rest) > LINE_SIZE_MAX:
             self.close()
             return []
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from starlette.responses import JSONResponse
+import json
+
+from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -25,10 +27,10 @@ class ProblemError(Exception):
             self.body["detail"] = detail
         self.body.update(extra)
 
-    def response(self) -> JSONResponse:
-        """Return it as an HTTP response."""
+    def response(self) -> Response:
+        """Return it as an HTTP response. In ASCII: what it quotes may hold half of a surrogate pair."""
         headers = {"WWW-Authenticate": "Bearer"} if self.status == 401 else None
-        return JSONResponse(self.body, self.status, headers, MEDIA_TYPE)
+        return Response(json.dumps(self.body), self.status, headers, MEDIA_TYPE)
 
 
 def _type(title: str) -> str:

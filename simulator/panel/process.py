@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 
 from firmware.control_program.errors import ConfigError
-from simulator.panel.channel import Body, EventRing, PanelChannel, Request
+from simulator.panel.channel import OUTSTANDING, Body, EventRing, PanelChannel, Request
 
 _log = logging.getLogger(__name__)
 
@@ -20,6 +22,9 @@ BUSY_PATIENCE_S = 0.8
 """How long a busy port may belong to the panel of a machine that was killed a moment ago."""
 
 REPLACE_AFTER_US = 2_000_000
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Orders to stop. They are for the machine alone, though a terminal sends them to the panel's process too."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -59,6 +64,7 @@ class PanelProcess:
         self._hello = hello
         self._answer = answer
         self._ring = EventRing()
+        self._questions: deque[tuple[PanelChannel, Request]] = deque()
         self._process: subprocess.Popen[bytes] | None = None
         self._replace_due_us = 0
         self.channel: PanelChannel | None = None
@@ -74,12 +80,17 @@ class PanelProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             descriptors = (self._listener.fileno(), theirs.fileno())
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "simulator.panel", *map(str, descriptors)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=descriptors,
-            )
+            # Inherited: the new process is deaf to them before it can say so itself.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "simulator.panel", *map(str, descriptors)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=descriptors,
+                )
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self.channel = PanelChannel(ours, self._ring, self._hello)
         self.channel.send()
 
@@ -88,14 +99,19 @@ class PanelProcess:
         self._ring.append(event)
 
     def serve(self, now_us: int, is_readable: bool) -> None:
-        """Answer what was asked, hand over what there is; replace a panel that has died."""
+        """Answer one question, hand over what there is; replace a panel that has died.
+
+        One: hosts are served between two questions, and the machine sees one hand's move before the next.
+        """
         channel = self.channel
         if channel is None:
             self._replace(now_us)
             return
-        if is_readable:
-            for request in channel.receive():
-                self._answer(request, self._replier(channel, request.request_id))
+        if is_readable and len(self._questions) < OUTSTANDING:
+            self._questions.extend((channel, request) for request in channel.receive())
+        if self._questions:
+            asked_by, request = self._questions.popleft()
+            self._answer(request, self._replier(asked_by, request.request_id))
         channel.send()
 
     def collect(self, now_us: int) -> None:
@@ -109,6 +125,8 @@ class PanelProcess:
         """When ``serve`` must be called even if nothing arrives."""
         if self.channel is None:
             return self._replace_due_us
+        if self._questions:
+            return now_us
         return now_us + 5_000 if self.channel.has_output else None
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ import hmac
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -88,17 +88,27 @@ class Guard:
 
     def _problem(self, connection: HTTPConnection) -> ProblemError | None:
         host = connection.headers.get("host", "")
-        if self._hosts and urlsplit(f"//{host}").hostname not in self._hosts:
+        called = _split(f"//{host}")
+        if self._hosts and (called is None or called.hostname not in self._hosts):
             return ProblemError(
                 403, "Foreign host name", f"this panel answers to {', '.join(sorted(self._hosts))}"
             )
         origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        page = None if origin is None else _split(origin)
+        if origin is not None and (page is None or page.netloc != host):
             return ProblemError(403, "Foreign origin", "pages of other sites may not use this panel")
         if self._token and not hmac.compare_digest(_token(connection).encode(), self._token.encode()):
             return ProblemError(
                 401, "Token needed", "send it as 'Authorization: Bearer TOKEN' or '?token=TOKEN'"
             )
+        return None
+
+
+def _split(address: str) -> SplitResult | None:
+    """The parts of an address, ``None`` for one that is none."""
+    try:
+        return urlsplit(address)
+    except ValueError:
         return None
 
 

@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from firmware.control_program.errors import ConfigError
-from simulator.panel.channel import Request
+from simulator.panel.channel import OUTSTANDING, EventRing, PanelChannel, Request, encode
 from simulator.panel.process import PanelProcess, listen
 
 
@@ -59,14 +59,16 @@ class PlayedMachine:
             case "vocabulary":
                 reply(200, {"events": ["game_started", "game_ended", "playable"]})
             case "press" if request.arguments["button"] != "spin":
-                reply(422, {"title": "Unknown button", "detail": "no such", "allowed": ["spin"]})
+                detail = f"no {request.arguments['button']}"
+                reply(422, {"title": "Unknown button", "detail": detail, "allowed": ["spin"]})
             case _:
                 reply(200, {"verb": request.verb, **request.arguments})
 
     def _serve(self) -> None:
         while not self._is_stopping:
             channel = self.process.channel
-            ready = bool(channel and select.select([channel], [], [], 0.01)[0])
+            due_us = self.process.next_deadline_us(0)
+            ready = bool(channel and select.select([channel], [], [], 0 if due_us == 0 else 0.01)[0])
             while self._emitted:
                 self.process.publish(self._emitted.pop(0))
             self.process.serve(0, ready)
@@ -247,12 +249,12 @@ def test_pages_of_other_sites_cannot_be_the_hand(http: httpx.Client) -> None:
 
 
 def test_a_full_queue_and_a_silent_machine_are_said_so() -> None:
-    with playing(answer_s_max=1.0) as machine:
+    with playing(answer_s_max=2.0) as machine:
         machine.mute.add("meters")
         threads = [threading.Thread(target=_get, args=[f"{machine.url}api/meters"]) for _ in range(64)]
         for thread in threads:
             thread.start()
-        deadline = time.monotonic() + 0.9
+        deadline = time.monotonic() + 1.9
         while len(machine.asked) < 64 and time.monotonic() < deadline:
             time.sleep(0.01)
         problem(_get(f"{machine.url}api/state"), 503)
@@ -287,6 +289,36 @@ def test_without_testers_there_are_no_hands_and_a_foreign_host_name_is_refused()
         assert "/api/fault" not in httpx.get(f"{machine.url}openapi.json", trust_env=False).json()["paths"]
         rebound = {"Host": "rebound.example"}
         problem(httpx.get(f"{machine.url}api/state", headers=rebound, trust_env=False), 403)
+
+
+def test_half_of_a_surrogate_pair_and_an_address_that_is_none_are_the_callers_fault(
+    http: httpx.Client,
+) -> None:
+    echo = http.post("/api/cabinet/press", content=b'{"button": "\\ud800"}')
+    assert problem(echo, 422)["detail"] == "no \ud800"
+    problem(http.get("/api/state", headers={"origin": "http://[nowhere"}), 403)
+    with playing(hosts=["127.0.0.1"]) as guarded:
+        nowhere = {"Host": "[nowhere"}
+        problem(httpx.get(f"{guarded.url}api/state", headers=nowhere, trust_env=False), 403)
+
+
+def test_questions_are_answered_one_a_turn_however_many_a_stopped_machine_finds() -> None:
+    """Hosts are served between two of them, and a panel that asked more than may be open lives on."""
+    answered: list[Request] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        process = PanelProcess(listener, {}, lambda request, reply: answered.append(request))
+        ours, theirs = socket.socketpair()
+        process.channel = PanelChannel(ours, EventRing(), {})
+        for number in range(3 * OUTSTANDING):
+            theirs.sendall(encode({"ask": number, "verb": "state", "with": {}}))
+        for turn in range(1, 3 * OUTSTANDING + 1):
+            process.serve(0, is_readable=turn == 1)
+            assert len(answered) == turn
+            assert process.next_deadline_us(7) in (7, None)
+        assert process.channel.is_open
+        assert [request.request_id for request in answered] == list(range(3 * OUTSTANDING))
+        theirs.close()
+        process.close()
 
 
 def test_the_panel_ends_with_the_machine_and_frees_its_port() -> None:
