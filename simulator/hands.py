@@ -7,12 +7,15 @@ recorded).
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from firmware.control_program.errors import ConfigError
 from hal.wire.id003 import Status
 from simulator.cabinet.note_path import Outcome
+from simulator.world_store import WorldFileError
 
 if TYPE_CHECKING:
     from simulator.world import World
@@ -72,12 +75,26 @@ class _Settling:
     told: Callable[[Fate], None]
 
 
+def _counts(kept: object) -> dict[str, dict[str, int]]:
+    """Return the counts that ``to_json`` gave. Raises WorldFileError."""
+    try:
+        counts = {
+            name: {unit: operator.index(kept[name][unit]) for unit in ("count", "cents")}  # type: ignore[index]
+            for name in ("inserted", *RESULTS)
+        }
+    except (KeyError, TypeError) as error:
+        raise WorldFileError(f"the world file tells nothing of its notes ({error!r}); remove it") from None
+    return counts
+
+
 class Hands:
     """The hands at one world. ``is_changed``: the counts differ from what was saved.
 
     Args:
         world: where they reach.
         kept: the counts as ``to_json`` gave them, ``None`` for a new cabinet.
+
+    Raises WorldFileError: ``kept`` is something else.
     """
 
     def __init__(self, world: World, kept: object = None) -> None:
@@ -86,9 +103,8 @@ class Hands:
         self._settling: list[_Settling] = []
         self._offered: list[_Offered] = []
         self._counts = {name: {"count": 0, "cents": 0} for name in ("inserted", *RESULTS)}
-        if isinstance(kept, dict):
-            for name, numbers in self._counts.items():
-                numbers.update(kept.get(name, {}))
+        if kept is not None:
+            self._counts.update(_counts(kept))
         self.is_changed = False
         world.twins.acceptor.on_outcome = self._outcome
 
@@ -148,9 +164,12 @@ class Hands:
         return sequence
 
     def power(self, on: bool) -> int:
-        """Cut or restore the power. Returns the sequence number."""
+        """Cut or restore the power. Returns the sequence number. Raises HandError if the machine does not start."""
         sequence = self._world.sequence
-        self._world.power(on)
+        try:
+            self._world.power(on)
+        except ConfigError as error:
+            raise HandError(409, "The machine does not start", str(error)) from None
         return sequence
 
     # --- time ---------------------------------------------------------------------------------------------

@@ -46,8 +46,16 @@ class DataFolder:
                 key="--data",
                 value=str(self.path),
             ) from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._lock, 0)
+            os.pwrite(self._lock, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            os.close(self._lock)
+            raise ConfigError(
+                f"cannot write to this data folder: {error.strerror}; free some space or choose another",
+                key="--data",
+                value=str(self.path),
+            ) from None
 
     def _locked_in_time(self) -> bool:
         """Lock, with patience for a machine that was killed a moment ago."""
@@ -81,3 +89,21 @@ class DataFolder:
         with contextlib.suppress(OSError):
             (self.path / NAME).unlink()
         os.close(self._lock)
+
+
+def is_left_behind(folder: Path) -> bool:
+    """Whether nobody holds the lock of a data folder, so that its ready line is of a machine that was killed.
+
+    By now its port may be another machine's.
+    """
+    try:
+        lock = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False  # no lock to ask
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return True

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
-import signal
 import socket
 import time
 from collections.abc import Callable
@@ -148,7 +147,10 @@ def _world(
     )
 
     def power_up(announce: Announce) -> Machine:
-        return ControlProgram(cabinet, options.machine, announce)
+        try:
+            return ControlProgram(cabinet, options.machine, announce)
+        except (NvramError, LayoutError, UnusableMemoryError) as error:
+            raise ConfigError(str(error).rstrip(".")) from None
 
     return World(
         clock=clock,
@@ -162,10 +164,7 @@ def _world(
 
 def power_on(assembly: Assembly) -> None:
     """Give the cabinet power. Raises ConfigError: options or memory do not make a machine."""
-    try:
-        assembly.world.power(True)
-    except (NvramError, LayoutError, UnusableMemoryError) as error:
-        raise ConfigError(str(error).rstrip(".")) from None
+    assembly.world.power(True)
 
 
 class Runner:
@@ -200,12 +199,6 @@ class Runner:
         """End the loop after its present turn. For signal handlers too."""
         self._is_stopping = True
         self._waiter.wake()
-
-    def stop_on_signals(self) -> None:
-        """SIGTERM, Ctrl-C and a closed terminal are an orderly power-down."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
-                signal.signal(number, lambda *_: self.stop())
 
     def run(self) -> None:
         """Run until ``stop``; then power down in order."""

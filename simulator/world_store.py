@@ -57,7 +57,7 @@ class FileWorldStore:
 
     def load(self) -> Physical | None:
         """Return what was saved last, ``None`` for a new cabinet. Raises WorldFileError."""
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # what cannot be removed is told by the first save
             self._fresh.unlink()  # left by a process that was killed while it wrote
         try:
             data = self._path.read_bytes()
@@ -98,7 +98,7 @@ def unpack(data: bytes, name: str) -> Physical:
         physical = json.loads(body)
         if not isinstance(physical, dict):
             raise ValueError("not a world")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WorldFileError(
             f"{name} is damaged ({error}); remove it to go on with an empty note path and closed doors"
         ) from None

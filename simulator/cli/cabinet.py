@@ -18,6 +18,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from simulator.cli import NO, USAGE, run_typer
+from simulator.machine_file import is_left_behind
 
 app = typer.Typer(
     help="Be the hands at a running machine.\n\nExample: egm cabinet bill 20",
@@ -117,6 +118,11 @@ def _panel_of(data: Path) -> str:
     except (OSError, ValueError):
         _end(
             USAGE, f"no machine runs on {data} (it has no machine.json); start one with egm run --data {data}"
+        )
+    if is_left_behind(data):
+        _end(
+            USAGE,
+            f"no machine runs on {data}: the one that did was killed; start it with egm run --data {data}",
         )
     panel = ready.get("panel")
     if not isinstance(panel, str):

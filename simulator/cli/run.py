@@ -11,11 +11,12 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from firmware.control_program import config_file
 from firmware.control_program.errors import ConfigError
@@ -24,14 +25,48 @@ from hal.backends.watchdog import leave
 from simulator.cli import DONE, USAGE, version
 from simulator.machine_file import DataFolder
 from simulator.stderr_log import StderrLog
+from simulator.world_store import WorldFileError
 
 _RESTARTS = "EGM_RESTARTS"
 """Environment variable by which a restarted machine knows how many quick restarts came before."""
+
+CONFIG_SIZE_MAX = 1_000_000
+"""Characters; a longer file was named by mistake."""
 
 QUICK_RESTART_S = 10.0
 QUICK_RESTARTS_MAX = 5
 
 _log = logging.getLogger(__name__)
+
+
+class StopSignals:
+    """SIGTERM, Ctrl-C and a closed terminal are an orderly power-down, also when they come during the start."""
+
+    def __init__(self) -> None:
+        self._is_asked = False
+        self._stop: Callable[[], None] | None = None
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> StopSignals:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+                self._before[number] = signal.signal(number, lambda *_: self._ask())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def call(self, stop: Callable[[], None]) -> None:
+        """Let ``stop`` be called from now on; at once if a signal has come already."""
+        self._stop = stop
+        if self._is_asked:
+            stop()
+
+    def _ask(self) -> None:
+        self._is_asked = True
+        if self._stop is not None:
+            self._stop()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -75,10 +110,14 @@ def options_from(arguments: list[str]) -> RunOptions:
 
 def _read(name: str) -> str:
     try:
-        return Path(name).read_text(encoding="utf-8")
+        with Path(name).open(encoding="utf-8") as file:
+            text = file.read(CONFIG_SIZE_MAX + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise ConfigError(f"cannot be read: {reason}", key="--config", value=name) from None
+    if len(text) > CONFIG_SIZE_MAX:
+        raise ConfigError("too long for a configuration file", key="--config", value=name)
+    return text
 
 
 def main(arguments: list[str]) -> int:
@@ -89,15 +128,16 @@ def main(arguments: list[str]) -> int:
         logs = StderrLog()
         logs.start()
         try:
-            return _run(options, restarts)
+            with StopSignals() as signals:
+                return _run(options, restarts, signals)
         finally:
             logs.stop()
-    except ConfigError as error:
+    except (ConfigError, WorldFileError) as error:
         print(f"egm run: {error}", file=sys.stderr)
         return USAGE
 
 
-def _run(options: RunOptions, restarts: int) -> int:
+def _run(options: RunOptions, restarts: int, signals: StopSignals) -> int:
     # Loaded here: a wrong word is refused, and --help answered, without the machine's modules.
     from simulator.panel.process import listen, reap_children
     from simulator.run_machine import Runner, assemble, panel_for, power_on
@@ -119,7 +159,8 @@ def _run(options: RunOptions, restarts: int) -> int:
             ends.callback(panel.close)
         runner = Runner(assembly, panel, options.time, _bite(restarts) if options.restart else None)
         ends.callback(runner.close)
-        runner.stop_on_signals()
+        signals.call(runner.stop)
+        ends.callback(signals.call, lambda: None)  # while the rest is closed, a second signal changes nothing
         power_on(assembly)
         places: dict[str, object] = {
             "sas": [link.url for link in assembly.links],
@@ -163,6 +204,8 @@ def _tell_ready(places: dict[str, object], folder: DataFolder, options: RunOptio
         print(json.dumps(ready), flush=True)
     except BrokenPipeError:
         _log.warning("nobody reads standard output")
+    except OSError as error:
+        raise ConfigError(f"cannot write the ready line to standard output: {error.strerror}") from None
     if sys.stderr.isatty() and not options.headless:
         print(f"SAS line  {ready['sas']}\npanel     {ready['panel']}\nCtrl-C powers down", file=sys.stderr)
 
