@@ -100,6 +100,7 @@ class World:
         self.faults = faults or Faults(twins.targets())
         self.machine: Machine | None = None
         self.sequence = 0
+        self._names: Body = {}
         self.listeners: list[Announce] = []
         kept = store.load()
         self.hands = Hands(self, None if kept is None else kept.get("hands"))
@@ -136,7 +137,8 @@ class World:
             except BaseException:
                 self.twins.power_off()
                 raise
-        else:
+        elif self.machine is not None:
+            self._names = self.machine.vocabulary()
             self.machine = None
             self.twins.power_off()
         self._machine_due_us = NEVER_US  # until its first turn, which the stir below brings about
@@ -270,8 +272,9 @@ class World:
         return self._powered().public_meters()
 
     def vocabulary(self) -> Body:
-        """Return every name that the routes use. Raises HandError without power."""
-        return self._powered().vocabulary() | self.twins.vocabulary() | {"faults": self.faults.known}
+        """Return every name that the routes use; a machine without power has the same as before."""
+        names = self._names if self.machine is None else self.machine.vocabulary()
+        return names | self.twins.vocabulary() | {"faults": self.faults.known}
 
     def _powered(self) -> Machine:
         if self.machine is None:

@@ -141,12 +141,19 @@ def meters_body(machine: Machine, profile: Profile) -> Body:
     return body
 
 
+def _event_texts() -> dict[str, str]:
+    """Public event name -> what it means; a name that several events share (one a door) has all their texts."""
+    texts: dict[str, list[str]] = {}
+    for row in sorted(EVENTS.values(), key=lambda row: row.number):
+        if row.public:
+            texts.setdefault(row.public, []).append(row.text)
+    return {name: "; ".join(dict.fromkeys(found)) for name, found in texts.items()}
+
+
 def vocabulary() -> Body:
     """Names that outside tools may rely on."""
     return {
-        "events": {
-            row.public: row.text for row in sorted(EVENTS.values(), key=lambda row: row.number) if row.public
-        },
+        "events": _event_texts(),
         "tilts": {
             key: {"kind": row.kind, "text": row.text, "cleared_by": row.cleared_by}
             for key, row in tilt_table.CONDITIONS.items()

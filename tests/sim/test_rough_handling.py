@@ -110,6 +110,17 @@ def test_a_machine_that_does_not_start_again_says_why_and_stays_dark(egm: EgmPro
     egm.wait("power_up", sequence)
 
 
+def test_without_power_the_names_are_known_and_waited_for(egm: EgmProcess) -> None:
+    """The page is made from them: opened while the machine is dark, it must have the button that ends that."""
+    names = egm.get("vocabulary")
+    egm.hand("power", on=False)
+    assert egm.get("vocabulary") == names
+    assert names["events"]["door_opened"].count("door opened") > 1
+    never_yet = egm.http.get("/api/wait", params={"event": "handpay_pending", "timeout": 0})
+    assert never_yet.status_code == 408
+    egm.hand("power", on=True)
+
+
 def test_the_shell_knows_a_machine_that_was_killed_from_one_that_runs(
     egm: EgmProcess, capfd: pytest.CaptureFixture[str]
 ) -> None:

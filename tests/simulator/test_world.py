@@ -378,14 +378,16 @@ def test_a_neighbour_that_never_rests_is_a_fault_of_the_program(monkeypatch: pyt
         bench.driver.run_for(1)
 
 
-def test_questions_that_need_the_machine_are_refused_in_the_dark() -> None:
+def test_meters_are_refused_in_the_dark_and_names_are_not() -> None:
     bench = Bench()
-    for question in (bench.world.meters, bench.world.vocabulary):
-        with pytest.raises(HandError, match="No power"):
-            question()
+    with pytest.raises(HandError, match="No power"):
+        bench.world.meters()
     bench.ready()
     assert bench.world.meters() == {"bill_in": 0}
-    assert {"events", "buttons", "doors", "keys", "notes", "faults"} <= set(bench.world.vocabulary())
+    names = bench.world.vocabulary()
+    assert {"events", "buttons", "doors", "keys", "notes", "faults"} <= set(names)
+    bench.world.power(False)
+    assert bench.world.vocabulary() == names
 
 
 def test_an_orderly_end_lets_the_machine_finish() -> None:
