@@ -26,9 +26,10 @@ _FLUSHED = 0x01
 # A host that closes behind its polls is back at its flush by then, but for a very busy computer.
 _REOPENING_MS = 2
 
-_READ_SIZE = 4096
-# A host that floods the line must not keep the loop for longer than this in one read().
-_PACKETS_MAX = 64
+# A host that floods the line must not keep the loop for longer than this in one read(): 512 bytes are 300 ms
+# of a real line and a few milliseconds of answers. The descriptor stays readable for the rest.
+_READ_SIZE = 64
+_PACKETS_MAX = 8
 
 
 class NinthBit(Enum):
@@ -139,7 +140,11 @@ class PtyLink:
         Once it is known to have closed there is no need: what is written now is written again behind the flush.
         """
         wait_ms = 0 if self._is_opening else _REOPENING_MS
-        while self._terminal.has_announcement(wait_ms):
+        while True:
+            if not self._terminal.has_announcement(wait_ms):
+                # Not as hasty as it was: it keeps the port open, and no later answer waits again.
+                self._kept.is_host_hasty = self._kept.is_host_hasty and not wait_ms
+                return
             packet = self._terminal.packet(_READ_SIZE)
             if not packet or not packet[0]:
                 return

@@ -14,7 +14,7 @@ from hal.backends.errors import BackendError, reason
 from hal.backends.serial_escapes import EscapeDecoder, escape
 from hal.ports.links import LinkError, Run
 
-_READ_SIZE = 4096
+_READ_SIZE = 512  # a client that floods the line must not keep the loop for long in one read()
 # Enough for the longest burst a line sends, small enough that a stopped reader is soon noticed.
 _SEND_BUFFER_BYTES = 65_536
 # A client whose computer lost its power or network is given up after this time.

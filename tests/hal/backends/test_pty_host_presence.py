@@ -162,6 +162,20 @@ class TestSlowHost:
             link.write(b"#")
             assert host.wait(PATIENCE_SECONDS) == 0
 
+    def test_a_flood_is_taken_in_small_turns(self, link: PtyLink, port: str) -> None:
+        host = open_plainly(port)
+        tty.setraw(host)
+        link.read()
+        sent = 0
+        while sent < 3000:
+            sent += os.write(host, bytes(3000 - sent))
+        time.sleep(0.01)
+        sizes = []
+        while sum(sizes) < sent:
+            sizes.append(sum(len(data) for data, _ in link.read()))
+        os.close(host)
+        assert max(sizes) <= 512  # a message's worth of work for each byte, and the loop has others to serve
+
 
 class TestStrangeSettings:
     def test_flags_filled_from_nothing_do_not_deafen_the_line(self, link: PtyLink, port: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from threading import Thread
+from time import monotonic
 
 import pytest
 import serial
@@ -195,6 +196,24 @@ def test_a_host_known_to_reopen_is_let_come_to_its_flush(
         host.write(POLL)  # this time it goes away without its answer: still in haste
         host.close()
         turn(link)
+
+
+def test_a_host_that_stays_after_all_is_waited_for_once(
+    link: PtyLink, port: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serial.Serial(port, 19200) as line:
+        line.write(POLL)
+    turn(link)
+    monkeypatch.setattr(pty_link, "_REOPENING_MS", 200)
+    host = Host(port)
+    host.flush()
+    started = monotonic()
+    for _ in range(50):
+        host.write(POLL)
+        turn(link)
+        assert host.read() == ANSWER
+    assert monotonic() - started < 5
+    host.close()
 
 
 def test_a_host_that_neither_sets_nor_flushes_finds_its_answer(link: PtyLink, port: str) -> None:
