@@ -118,8 +118,7 @@ class ControlProgram:
         """The state that memory holds; a new machine where it is new or no copy of a block is left."""
         machine = new_machine(self.plan.rules, self.plan.settings)
         if report.status is Status.DAMAGED:
-            found = state_blocks.restore(machine, self._content_or_zeros)
-            return found if any(found.settings) else replace(found, settings=machine.settings)
+            return state_blocks.restore(machine, self._content_or_zeros)
         identity = self.memory.content(state_blocks.IDENTITY.id)
         if not any(identity):  # new, or the power went between the memory's formatting and its first record
             return self._record_new_machine(machine)
@@ -129,6 +128,9 @@ class ControlProgram:
     def _record_new_machine(self, machine: Machine) -> Machine:
         """Put settings and identity on record before anything else happens."""
         blank = state_blocks.restore(machine, lambda block: bytes(state_blocks.SIZES[block]))
+        blank = replace(
+            blank, settings=(0,) * len(machine.settings)
+        )  # what no memory holds yet is written, not taken as read
         identity = Put(state_blocks.IDENTITY.id, 0, state_blocks.pack_identity(self.plan.identity))
         ticket = self.memory.append([*state_blocks.changes(blank, machine), identity])
         while not self.memory.is_durable(ticket):
