@@ -128,9 +128,8 @@ class ControlProgram:
     def _record_new_machine(self, machine: Machine) -> Machine:
         """Put settings and identity on record before anything else happens."""
         blank = state_blocks.restore(machine, lambda block: bytes(state_blocks.SIZES[block]))
-        blank = replace(
-            blank, settings=(0,) * len(machine.settings)
-        )  # what no memory holds yet is written, not taken as read
+        # A memory without settings is read as one with the defaults: here they must be written.
+        blank = replace(blank, settings=(0,) * len(machine.settings))
         identity = Put(state_blocks.IDENTITY.id, 0, state_blocks.pack_identity(self.plan.identity))
         ticket = self.memory.append([*state_blocks.changes(blank, machine), identity])
         while not self.memory.is_durable(ticket):
