@@ -164,7 +164,11 @@ class Ledger:
         for index, notice in enumerate(games):
             expected = GAME_STARTED if index % 2 == 0 else GAME_ENDED
             if notice.code != expected:
-                yield f"notice {notice.code:02X} where game news number {index} should be {expected:02X}"
+                before = [f"{one.code:02X} {one.facts}" for one in games[max(0, index - 3) : index + 2]]
+                yield f"game news number {index} should be {expected:02X}: {', '.join(before)}"
+                return
+            if not notice.facts:
+                yield f"game news number {index} ({notice.code:02X}) came without its data"
                 return
             if notice.code == GAME_STARTED:
                 wagered, total, *_ = notice.facts
