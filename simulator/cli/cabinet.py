@@ -108,6 +108,8 @@ def where(
 
     Example: egm cabinet --data ./egm-data bill 20
     """
+    if url and not url.startswith(("http://", "https://")):
+        _end(USAGE, f"{url!r} is no URL of a panel such as http://127.0.0.1:8080/")
     token = token or os.environ.get("EGM_PANEL_TOKEN", "")
     context.obj = lambda: Panel(url or _panel_of(data), token)
 

@@ -135,6 +135,14 @@ def test_the_shell_knows_a_machine_that_was_killed_from_one_that_runs(
     egm.start()
 
 
+@pytest.mark.parametrize("url", ["nonsense", "file:///etc", "127.0.0.1:8080"])
+def test_a_url_that_is_no_panels_is_refused_in_one_sentence(
+    url: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["cabinet", "--url", url, "state"]) == 2
+    assert capfd.readouterr().err.startswith(f"egm cabinet: {url!r} is no URL")
+
+
 def test_a_world_that_cannot_be_kept_ends_the_machine_in_one_sentence(egm: EgmProcess) -> None:
     """What is physical must be saved before anybody hears of it: going on would be a promise broken."""
     (egm.data / "world.bin.new").mkdir()
