@@ -23,7 +23,7 @@ from firmware.links.sas.behaviours import BEHAVIOURS
 from firmware.memory import LayoutError, UnusableMemoryError
 from hal.backends.clocks import ManualClock, SystemClock
 from hal.backends.errors import BackendError
-from hal.backends.file_nvram import FileNvram
+from hal.backends.file_nvram import FileNvram, Flushing
 from hal.backends.link_urls import OpenWakeupLink, open_wakeup_link
 from hal.backends.loop_wakeup import LoopWaiter
 from hal.backends.media_folder import MediaFolder, package_folder
@@ -112,9 +112,12 @@ def assemble(options: RunOptions, folder: Path) -> Assembly:
             opened.callback(link.close)
             links.append(link)
         try:
-            nvram = FileNvram(folder / "memory.bin")
+            is_real = options.time.name == "real"
+            # Where time is not real it stands still while the disk works: else a note's escrow could run out meanwhile.
+            flushing = Flushing.THREAD if is_real else Flushing.INLINE
+            nvram = FileNvram(folder / "memory.bin", flushing=flushing)
             opened.callback(nvram.close)
-            clock = SystemClock() if options.time.name == "real" else ManualClock()
+            clock = SystemClock() if is_real else ManualClock()
             world = _world(options, clock, links, nvram, FileWorldStore(folder / "world.bin"))
         except (NvramError, WorldFileError) as error:
             raise ConfigError(str(error).rstrip(".")) from None

@@ -10,13 +10,23 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
 
+from firmware.control_program.options import (
+    DEFAULT_DUTIES,
+    MachineOptions,
+    RunOptions,
+    SasLineOptions,
+    TimeMode,
+)
 from hal.backends.file_nvram import FileNvram
 from hal.ports.nvram import NvramError
 from simulator.cli import dispatch
+from simulator.hands import Fate
+from simulator.run_machine import Runner, assemble, power_on
 from simulator.world_store import pack
 from tests.sim.egm_process import EgmProcess
 
@@ -220,3 +230,45 @@ def test_memory_that_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "memory.bin")
     with pytest.raises(NvramError, match="no file"):
         FileNvram(tmp_path / "memory.bin")
+
+
+def test_simulated_time_stands_still_while_the_disk_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 9,999 simulated seconds a second a flush of 30 ms is minutes, and a note's escrow runs out."""
+
+    def slow(descriptor: int) -> None:
+        time.sleep(0.03)
+        os.fsync(descriptor)
+
+    monkeypatch.setitem(cast("dict[str, object]", FileNvram.__init__.__kwdefaults__), "sync", slow)
+    options = RunOptions(
+        machine=MachineOptions(seed=1),
+        sas=(SasLineOptions("memory:sas", duties=DEFAULT_DUTIES),),
+        time=TimeMode("paced", 9_999),
+        panel=None,
+    )
+    assembly = assemble(options, tmp_path)
+    runner = Runner(assembly, None, options.time)
+    fates: list[Fate] = []
+    world = assembly.world
+
+    def told(fate: Fate) -> None:
+        fates.append(fate)
+        runner.stop()
+
+    def put_in() -> None:
+        world.hands.bill(2000, told)
+
+    def heard(event: dict[str, object]) -> None:
+        if event["event"] == "playable":
+            world.plan(world.clock.now_us(), put_in)
+
+    world.listeners.append(heard)
+    try:
+        power_on(assembly)
+        runner.run()
+    finally:
+        runner.close()
+        assembly.close()
+    assert [fate.result for fate in fates] == ["stacked"]
