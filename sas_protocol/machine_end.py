@@ -65,6 +65,7 @@ class _Exchange:
 
     __slots__ = (
         "answer",
+        "answered_at",
         "asked_us",
         "first_us",
         "frame",
@@ -82,6 +83,7 @@ class _Exchange:
         self.frame = frame  # empty for a general poll
         self.first_us = self.asked_us = asked_us  # when it came first, and latest
         self.answer: Transmit | None = None  # None: the link has not answered yet
+        self.answered_at = 0  # number of the latest poll when the answer was known, if too late to be sent
         self.sends = 0  # how often the answer was sent
         self.poll: LongPoll | None = None  # whose acknowledgement the link wants to hear of
         self.number = 0
@@ -166,13 +168,17 @@ class MachineEnd:
             self._dispatch(now_us, message, events)
         return events
 
-    def send(self, now_us: int, answer: Answer, number: int | None = None) -> bytes:
+    def send(
+        self, now_us: int, answer: Answer, number: int | None = None, *, is_reading: bool = False
+    ) -> bytes:
         """Answer a reported long poll; return the bytes to transmit now, empty if there are none.
 
         ``number``: of the PollReceived that is answered; None: the latest. When the answer comes later than
         ``answer_window_us`` after the poll, or the host has gone on to something else, it is kept for the
-        identical repeat and nothing is returned. Raises EncodeError if ``Data`` does not fit the poll's table
-        entry; the poll then still waits for its answer.
+        identical repeat and nothing is returned; until the host gives another command, after which the same
+        one again is a new one. ``is_reading``: the answer shows the present and does nothing; too late it is
+        forgotten, and a repeat is reported again, for the present may have changed. Raises EncodeError if
+        ``Data`` does not fit the poll's table entry; the poll then still waits for its answer.
         """
         exchange = self._awaiting(number)
         if exchange is None:
@@ -182,11 +188,16 @@ class MachineEnd:
             return b""
         data = self._encode(exchange, answer)
         exchange.answer = Transmit(data)
+        if self._late and not is_reading:
+            self._forget_answers_before(exchange)
         if exchange is self._last and now_us - exchange.asked_us <= self._rules.answer_window_us:
             exchange.sends = 1
             self._ear.answered()
             return data
         self.counters.late_answers += 1
+        exchange.answered_at = self._number
+        if is_reading:
+            self._forget(exchange)
         return b""
 
     def tick(self, now_us: int) -> list[LineEvent]:
@@ -464,8 +475,14 @@ class MachineEnd:
                 return exchange
         return None
 
+    def _forget_answers_before(self, exchange: _Exchange) -> None:
+        """A command has followed: what was known before it is no answer to the same thing asked after it."""
+        for frame, late in tuple(self._late.items()):
+            if 0 < late.answered_at < exchange.number:
+                del self._late[frame]
+
     def _forget(self, exchange: _Exchange) -> None:
-        """An ignored poll leaves nothing to repeat."""
+        """A poll that was ignored, or that only read, leaves nothing to repeat."""
         if exchange is self._last:
             self._last = None
         else:

@@ -345,6 +345,39 @@ def test_a_repeat_before_the_answer_is_known_is_not_executed_twice(bench: Bench)
     assert bench.end.send(bench.now_us, ACK) == hexed("01")  # in time for the repeat
 
 
+@pytest.mark.parametrize("late", ["time", "other poll"])
+def test_a_reading_that_came_too_late_is_read_anew_and_never_stale(bench: Bench, late: str) -> None:
+    for number in (1, 2):
+        assert bench.poll("01 11") == b""
+        assert [event.frame for event in bench.reported()] == [hexed("01 11")], number
+        if late == "time":
+            bench.now_us += 21_000
+        else:
+            bench.feed((b"\x80", True))
+        answer = RawData(bytes((0, 0, 0, number)))
+        assert bench.end.send(bench.now_us, answer, is_reading=True) == b""
+        bench.now_us += 40_000
+    bench.poll("01 11")
+    assert len(bench.reported()) == 1
+    assert bench.end.send(bench.now_us, RawData(bytes(4)), is_reading=True) == append_crc(
+        hexed("01 11") + bytes(4)
+    )
+
+
+def test_a_stored_answer_does_not_answer_the_same_command_given_anew(bench: Bench) -> None:
+    """Off (its answer late), on, off: the second off is obeyed, not answered from what was kept of the first."""
+    bench.poll(SHUTDOWN)
+    bench.now_us += 21_000
+    assert bench.end.send(bench.now_us, ACK) == b""
+    bench.poll("80")
+    assert bench.poll(STARTUP, ACK) == hexed("01")
+    bench.poll("80")
+    bench.events.clear()
+    assert bench.poll(SHUTDOWN) == b""
+    assert [event.frame for event in bench.reported()] == [hexed(SHUTDOWN)]
+    assert bench.end.send(bench.now_us, ACK) == hexed("01")
+
+
 def test_a_host_that_syncs_before_each_message_gets_the_stored_answer_too(bench: Bench) -> None:
     bench.poll(SHUTDOWN)
     (heard,) = bench.reported()

@@ -178,7 +178,7 @@ class SasLink:
             return self._command(command, received, now_us)
         if received.is_broadcast or self._view is None:
             return None
-        self._send(self.end.send(now_us, self._answer(received), received.number))
+        self._send(self.end.send(now_us, self._answer(received), received.number, is_reading=True))
         return None
 
     def _answer(self, received: PollReceived) -> LineAnswer:
