@@ -319,7 +319,12 @@ class Ear:
                 self._promote(trial)
 
     def _promote(self, trial: _Parser) -> None:
-        """The trial was right: what the older reading found since is void."""
+        """The trial was right: what the older reading found since is void.
+
+        What the trial found damaged on its way was no message, or is one that its host has given up: a NACK
+        now would seem to answer what comes next.
+        """
+        trial.found = [message for message in trial.found if message.kind is not MessageKind.DAMAGED]
         self._main = trial
         self._trial = None
 

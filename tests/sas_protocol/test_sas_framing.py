@@ -191,6 +191,17 @@ def test_a_marked_frame_inside_another_is_believed_for_its_crc() -> None:
     assert heard(bench) == [SHUTDOWN]
 
 
+@pytest.mark.parametrize("pause_ms", [0, 30])
+def test_what_was_damaged_inside_another_message_is_not_refused_when_a_good_one_follows(
+    pause_ms: int,
+) -> None:
+    bench = up()
+    sent = say(bench, (0, "01", True), (0, "72 FF 00", False))
+    sent += say(bench, (0, "01", True), (0, "01 51 09", False))
+    sent += say(bench, (pause_ms, "01", True), (0, "01 51 08", False))
+    assert (sent + bench.pass_time(10_000), heard(bench)) == (b"", [SHUTDOWN])
+
+
 def test_a_data_byte_that_looks_like_our_poll_is_data() -> None:
     frame = append_crc(hexed("01 08 81 80 01 00 81"))
     for marks in (True, None, False):
