@@ -155,11 +155,9 @@ class Fuzzed:
         self.recent = (self.recent + data)[-RECENT:]
         self.said += len(data)
         for frame in self.watched:
-            # Those that end in the new piece.
-            window = before[-(len(frame) - 1) :] + data if len(frame) > 1 else data
-            self.occurrences[frame] += sum(
-                window.startswith(frame, at) for at in range(len(window) - len(frame) + 1)
-            )
+            window = before[-(len(frame) - 1) :] + data  # of those that end in the new piece
+            if frame in window:
+                self.occurrences[frame] += window.count(frame)  # none of them overlaps itself
         self.host.write(data, wakeup=wakeup)
         self.driver.run_for(0)
         return sent + self.hear()
@@ -260,7 +258,7 @@ def test_a_machine_survives_anything_that_is_said_to_it(seed: int) -> None:
         if random.random() < 0.02:
             fuzzed.recover()
     fuzzed.recover()
-    assert fuzzed.answers > 1000
+    assert fuzzed.answers > fuzzed.said // 200
     assert min(fuzzed.obeyed[frame] for frame in COMMANDS.values()) > 5
     assert not [event for event in fuzzed.announced if event["event"] in ("program_error", "memory_failed")]
     assert not any(books.imbalance(fuzzed.state))
