@@ -170,7 +170,7 @@ class TestSlowHost:
         while sent < 3000:
             sent += os.write(host, bytes(3000 - sent))
         time.sleep(0.01)
-        sizes = []
+        sizes: list[int] = []
         while sum(sizes) < sent:
             sizes.append(sum(len(data) for data, _ in link.read()))
         os.close(host)
