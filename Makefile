@@ -63,11 +63,11 @@ format: $(VENV)/dev.stamp ## put the code into the house format
 bench: $(VENV)/dev.stamp ## benchmarks beside their floors, measured in the same run (ARGS="line games")
 	@$(BIN)/python -m tests.bench $(ARGS)
 
-crash: $(VENV)/dev.stamp ## the whole power-cut sweep: every write, every seed
-	@EGM_SWEEP=full $(BIN)/python -m pytest -n $(WORKERS) tests/crash $(ARGS)
+crash: $(VENV)/dev.stamp ## the whole power-cut sweep: every write and byte, eight seeds; a table (ARGS="--path session --every 5")
+	@$(BIN)/python -m tests.crash $(ARGS)
 
 sim: $(VENV)/dev.stamp ## one simulated session by seed (SEED=n)
-	@EGM_SEED=$(SEED) $(BIN)/python -m pytest -q tests/sim $(ARGS)
+	@$(BIN)/python -m simulator.sim_session $(SEED) $(ARGS)
 
 lock: ## choose the newest dependencies anew and write requirements/*.lock (with the oldest Python we support)
 	@PYTHON="$(PYTHON)" sh requirements/lock.sh

@@ -75,6 +75,8 @@ def _exchange(line: int) -> float:
     """One general poll, ``80`` before it so that it is not taken for a repeat; milliseconds to its answer."""
     os.write(line, b"\x80")
     time.sleep(0.002)
+    while select.select([line], [], [], 0)[0]:
+        os.read(line, 256)  # chirps from before the host came: not an answer to what is asked now
     start = time.perf_counter()
     os.write(line, b"\x81")
     if not select.select([line], [], [], 1.0)[0]:
