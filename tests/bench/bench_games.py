@@ -1,7 +1,7 @@
 """Complete games a second through the whole control program, and durable records a second with memory in a file.
 
 A game is: button, draw, record, orders, reels' timer, record, host notices. The floor of the file figure is a bare loop
-that writes the bytes of the same number of records to the same kind of file and flushes once for each.
+that writes the same bytes to the same places of the same kind of file and flushes once for each record.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import os
 import select
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from firmware.control_program.state_blocks import BLOCKS
 from firmware.core.commands import TimerExpired
 from firmware.core.facts import AcceptorReady, ButtonPressed, NoteInEscrow, NoteStacked
 from firmware.core.state import Now
+from firmware.memory import Change, CriticalMemory
 from hal.backends.file_nvram import FileNvram
 from hal.backends.memory_nvram import MemoryNvram
 from hal.ports.nvram import Nvram
@@ -62,20 +64,51 @@ def main() -> Iterable[Row]:
 
     counting = _CountingNvram(MemoryNvram(MEMORY_SIZE))
     machine = _funded(counting)
+    records = _kept_records(machine)
     counting.flushes.clear()
     _games(machine, FILE_GAMES)
     written = sum(size for writes in counting.flushes for _, size in writes) / FILE_GAMES
     yield Row("bytes written a game", written, "B", limit=4_096)
 
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
+        bare = _bare_records(Path(folder) / "bare.bin", counting.flushes)
+        durable = _durable_records(Path(folder) / "records.bin", records)
+        yield Row("durable records, memory in a file", durable, "/s", floor=bare, limit=0.5, sense="at_least")
         nvram = FileNvram(Path(folder) / "memory.bin")
         machine = _funded(nvram)
-        start = time.perf_counter()
-        _games(machine, FILE_GAMES)
-        records = 2 * FILE_GAMES / (time.perf_counter() - start)
+        whole = len(records) / FILE_GAMES * _games(machine, FILE_GAMES)
         nvram.close()
-        bare = _bare_records(Path(folder) / "bare.bin", counting.flushes[: 2 * FILE_GAMES])
-    yield Row("durable records, memory in a file", records, "/s", floor=bare, limit=0.5, sense="at_least")
+        # Where the disk is quick this is bound by the games, not by the disk: reported, without a limit.
+        yield Row("  through the whole control program", whole, "/s", floor=bare)
+
+
+def _kept_records(whole: WholeMachine) -> list[list[Change]]:
+    """The list that every record of the machine will be added to, as it is made."""
+    records: list[list[Change]] = []
+    memory = whole.program.memory
+    append = memory.append
+
+    def keep(changes: Sequence[Change], *, lazy: bool = False) -> int:
+        records.append(list(changes))
+        return append(changes, lazy=lazy)
+
+    memory.append = keep  # type: ignore[method-assign]
+    return records
+
+
+def _durable_records(path: Path, records: list[list[Change]]) -> float:
+    """The same records through critical memory in a file, each durable before the next."""
+    nvram = FileNvram(path)
+    memory = CriticalMemory(nvram, BLOCKS)
+    memory.power_up(lambda: time.sleep(0.0003))
+    start = time.perf_counter()
+    for changes in records:
+        ticket = memory.append(changes)
+        while not memory.is_durable(ticket):
+            select.select([nvram.fileno()], [], [])
+    rate = len(records) / (time.perf_counter() - start)
+    nvram.close()
+    return rate
 
 
 def _funded(nvram: Nvram) -> WholeMachine:
