@@ -226,7 +226,13 @@ _LINE_URLS = "pty:LINK, tcp:HOST:PORT or memory:NAME"
 
 OPTIONS: tuple[Option, ...] = (
     Option("data", "DIR", _text(_FILE_NAME), "a folder", "the machine's memory and identity (./egm-data)"),
-    Option("cabinet", "FILE", _one_of("simulated"), "simulated", "cabinet; only the simulated one so far (simulated)"),
+    Option(
+        "cabinet",
+        "FILE",
+        _one_of("simulated"),
+        "simulated",
+        "cabinet; only the simulated one so far (simulated)",
+    ),
     Option("profile", "NAME", _text(r"\S{1,1000}"), "a profile's name", "jurisdiction: nj, pa, md (nj)"),
     Option("games", "A,B", _names, "names parted by commas, each once", "games offered (the standard set)"),
     Option(
