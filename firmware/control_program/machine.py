@@ -127,6 +127,7 @@ class ControlProgram:
 
     def _record_new_machine(self, machine: Machine) -> Machine:
         """Put settings and identity on record before anything else happens."""
+        _log.warning("critical memory is empty: this is a new machine, with nothing on its meters")
         blank = state_blocks.restore(machine, lambda block: bytes(state_blocks.SIZES[block]))
         # A memory without settings is read as one with the defaults: here they must be written.
         blank = replace(blank, settings=(0,) * len(machine.settings))

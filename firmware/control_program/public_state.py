@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from firmware.control_program.devices import DEVICES
@@ -55,6 +56,8 @@ def state(program: ControlProgram) -> Body:
                 "address": line.address,
                 "up": number in machine.host_links_up,
                 "duties": list(line.duties),
+                "counters": asdict(program.sas[number].end.counters),
+                "trouble": program.sas[number].trouble,
             }
             for number, line in enumerate(program.cabinet.sas_lines)
         ],

@@ -9,6 +9,8 @@ from firmware.control_program.options import MachineOptions
 from firmware.core.state import new_machine
 from firmware.memory import CriticalMemory
 from hal.backends.memory_nvram import MemoryNvram
+from sas_protocol.host_end import LongPollRequest
+from sas_protocol.longpolls.meters import SEND_EXTENDED_METERS
 from simulator.sim_session import speed
 from simulator.whole_machine import SECOND_US, WholeMachine
 
@@ -48,3 +50,28 @@ def test_the_settings_of_a_new_machine_are_on_record_from_its_first_start() -> N
     memory.power_up()
     other = new_machine(machine.program.plan.rules, {"handpay_limit": 7})
     assert state_blocks.restore(other, memory.content).settings == machine.program.executor.durable.settings
+
+
+def test_what_went_wrong_on_a_line_can_be_read_from_outside() -> None:
+    whole = WholeMachine(MemoryNvram())
+    whole.power_on()
+    whole.run_for(2 * SECOND_US)
+    (link,) = whole.program.public_state()["links"]
+    assert link["up"]
+    assert link["trouble"] == ""
+    assert link["counters"]["crc_errors"] == 0
+    whole.host.link.write(b"\x01", wakeup=True)
+    whole.host.link.write(b"\x02\xca\x3b", wakeup=False)
+    whole.run_for(SECOND_US)
+    (link,) = whole.program.public_state()["links"]
+    assert link["counters"]["crc_errors"] == 1
+
+
+def test_a_machine_that_reports_603_has_its_meters_too() -> None:
+    whole = WholeMachine(MemoryNvram(), options=MachineOptions(sas_version="603"))
+    whole.power_on()
+    whole.run_for(2 * SECOND_US)
+    whole.host.ask(LongPollRequest(SEND_EXTENDED_METERS, {"game": 0, "meters": (0x00, 0x79)}))
+    whole.run_for(SECOND_US)
+    (answer,) = whole.host.answers
+    assert [(code, value) for code, _, value in answer.values["meters"]] == [(0x00, 0), (0x79, None)]

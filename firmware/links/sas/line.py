@@ -37,6 +37,7 @@ from sas_protocol.line_events import Answer as LineAnswer
 from sas_protocol.longpolls.meters import SEND_SELECTED_METERS
 from sas_protocol.machine_end import MachineEnd
 from sas_protocol.meter_answers import MeterAnswers
+from sas_protocol.meters import METERS_602, METERS_603
 
 ANSWER_WINDOW_US = 15_000
 """A command whose record is not durable by then gets no answer; its repeat does (design.md law 2)."""
@@ -96,7 +97,7 @@ class SasLink:
         self._durable: Machine | None = None
         self._view: SasView | None = None
         self._owed: OwedLine | None = None
-        self._meters = MeterAnswers(self._meter)
+        self._meters = MeterAnswers(self._meter, METERS_603 if identity.version == "603" else METERS_602)
         self._asked: list[int] = []  # numbers of polls whose command the core has not answered, oldest first
         self.trouble = ""
 
