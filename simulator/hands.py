@@ -26,6 +26,11 @@ ACKNOWLEDGE_US = 5_000_000
 PATIENCE_US = 1_000_000
 """How long a hand holds a note at the entrance of an acceptor that is busy with another or not yet enabled."""
 
+_NOT_STARTED = frozenset(
+    {"not_running", "power_up", "power_up_bill_in_acceptor", "power_up_bill_in_stacker", "initialize"}
+)
+"""Why an acceptor took nothing, where it had not finished its self-test."""
+
 _NOT_FOR_LONG = frozenset(
     {
         *(Status.INHIBITED, Status.ACCEPTING, Status.ESCROW, Status.HOLDING, Status.STACKING),
@@ -227,12 +232,14 @@ class Hands:
         return self._world.twins.acceptor.physical().vend_unacknowledged
 
     def _outcome(self, outcome: Outcome) -> None:
-        self._count(outcome.result, self._world.twins.cents_of(outcome.item.code))
+        # A note that a starting acceptor never drew in is still in the hand.
+        result = "returned" if outcome.reason in _NOT_STARTED else outcome.result
+        self._count(result, self._world.twins.cents_of(outcome.item.code))
         told = self._waiting.pop(outcome.insertion, None)
         if told is None:
             return
-        fate = Fate(outcome.result, outcome.reason)
-        if outcome.result == "stacked" and self._is_unacknowledged():
+        fate = Fate(result, outcome.reason)
+        if result == "stacked" and self._is_unacknowledged():
             self._settling.append(_Settling(fate, outcome.now_us + ACKNOWLEDGE_US, told))
         else:
             told(fate)

@@ -58,6 +58,7 @@ def plan(cabinet: Cabinet, options: MachineOptions) -> Plan:
             denomination=options.denomination,
             asset=options.asset,
             serial=options.serial,
+            sas_version=options.sas_version,
             validation=options.validation,
             validation_id=options.validation_id,
         ),

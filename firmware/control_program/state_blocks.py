@@ -34,7 +34,7 @@ HOST_CONTROL = BlockSpec(8, "host_control", 16, 1)
 MARKS = BlockSpec(9, "marks", 56, 1)
 LOG = BlockSpec(10, "log", LOG_SIZE * 32, 1)
 SETTINGS = BlockSpec(11, "settings", (settings.SLOT_COUNT + 1) * 8, 1)
-IDENTITY = BlockSpec(12, "identity", 1024, 1)
+IDENTITY = BlockSpec(12, "identity", 1024, 2)
 GENERATOR = BlockSpec(13, "generator", 32, 1)
 SEQUENCE = BlockSpec(14, "event_sequence", 8, 1)
 LINE_COUNT_MAX = 4
@@ -60,6 +60,7 @@ class Identity:
     denomination: int
     asset: int
     serial: str
+    sas_version: str
     validation: str
     validation_id: int | None
 

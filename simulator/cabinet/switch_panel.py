@@ -16,6 +16,12 @@ BOUNCES_US: Final = (400, 700, 1_500, 900)
 HOLD_US: Final = 150_000
 """How long a finger stays on a button."""
 
+REST_US: Final = 60_000
+"""How long a finger is away before it presses again: more than any debounce."""
+
+PRESSES_WAITING_MAX: Final = 100
+"""Presses of one button that a quick hand may owe; more are not made."""
+
 
 def _usual_bounces() -> tuple[int, ...]:
     return BOUNCES_US
@@ -51,6 +57,8 @@ class SwitchPanel:
         self._positions = dict.fromkeys(names, False)
         self._edges: dict[str, list[tuple[int, bool]]] = {}
         self._releases_us: dict[str, int] = {}
+        self._waiting: dict[str, int] = {}  # presses asked for while the finger was still down
+        self._presses_us: dict[str, int] = {}
         self._broken: set[str] = set()
         self._stuck: set[str] = set()
         for name in asserted:
@@ -60,8 +68,14 @@ class SwitchPanel:
     # --- Hands ----------------------------------------------------------------------------------------
 
     def press(self, button: str, now_us: int, hold_us: int = HOLD_US) -> None:
-        """Press a button and let go after ``hold_us``. Raises KeyError if there is none of that name."""
+        """Press a button and let go after ``hold_us``. Raises KeyError if there is none of that name.
+
+        While the finger is still on it, the next press waits for its turn: a hand cannot press what it holds down.
+        """
         name = self._known(f"button_{button}")
+        if name in self._releases_us or name in self._presses_us:
+            self._waiting[name] = min(self._waiting.get(name, 0) + 1, PRESSES_WAITING_MAX)
+            return
         self._move(name, True, now_us)
         self._releases_us[name] = now_us + hold_us
 
@@ -105,13 +119,18 @@ class SwitchPanel:
             due_us = self._releases_us.pop(name)
             if name not in self._stuck:
                 self._move(name, False, due_us)
+            if self._waiting.get(name):
+                self._waiting[name] -= 1
+                self._presses_us[name] = due_us + REST_US
+        for name in [name for name, due_us in self._presses_us.items() if due_us <= now_us]:
+            self.press(name.removeprefix("button_"), self._presses_us.pop(name))
         for name in list(self._edges):
             self._run_edges(name, now_us)
 
     def next_deadline_us(self) -> int | None:
         """When ``step`` has something to do; None if nothing moves."""
         dues = [edges[0][0] for edges in self._edges.values()]
-        return min([*dues, *self._releases_us.values()], default=None)
+        return min([*dues, *self._releases_us.values(), *self._presses_us.values()], default=None)
 
     def physical(self) -> tuple[str, ...]:
         """Return the pins of doors that are open and keys that are on. A finger is not kept."""

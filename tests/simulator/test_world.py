@@ -143,8 +143,8 @@ def test_a_note_before_the_acceptor_is_ready_comes_back_at_once() -> None:
     bench = Bench()
     bench.world.power(True)
     bench.bill()
-    assert bench.fates[0].result == "rejected"
-    assert bench.world.hands.to_json()["rejected"] == {"count": 1, "cents": 2000}
+    assert bench.fates[0].result == "returned"  # never drawn in: it is still in the hand
+    assert bench.world.hands.to_json()["returned"] == {"count": 1, "cents": 2000}
 
 
 def test_notes_pushed_in_one_behind_the_other_wait_for_their_turn() -> None:

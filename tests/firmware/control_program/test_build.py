@@ -169,7 +169,7 @@ def test_the_library_is_what_has_a_par_sheet() -> None:
 
 # --- a later start ---
 
-KEPT = Identity("nj", ("lantern_night",), 25, 1, "SIM00001", "enhanced", 0x00AB12)
+KEPT = Identity("nj", ("lantern_night",), 25, 1, "SIM00001", "602", "enhanced", 0x00AB12)
 
 
 def test_the_same_options_are_welcome() -> None:
@@ -184,6 +184,7 @@ def test_the_same_options_are_welcome() -> None:
         ("denomination", 5, "--denomination is 5", "--denomination 25"),
         ("asset", 2, "--asset is 2", "--asset 1"),
         ("serial", "X", "--serial is X", "--serial SIM00001"),
+        ("sas_version", "603", "--sas-version is 603", "--sas-version 602"),
         ("validation", "system", "--validation is system", "--validation enhanced"),
         ("validation_id", 0x10, "--validation-id is 000010", "--validation-id 00AB12"),
         ("validation_id", None, "--validation-id is none", "--validation-id 00AB12"),

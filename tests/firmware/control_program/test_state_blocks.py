@@ -143,10 +143,14 @@ def test_a_draw_without_its_answer_is_never_written() -> None:
 
 def test_identity_survives_the_trip() -> None:
     for validation_id in (None, 0x010203):
-        identity = Identity("nj", ("lantern_night", "other"), 25, 7, "SIM 0001 ü", "enhanced", validation_id)
+        identity = Identity(
+            "nj", ("lantern_night", "other"), 25, 7, "SIM 0001 ü", "603", "enhanced", validation_id
+        )
         assert unpack_identity(pack_identity(identity).ljust(1024, b"\0")) == identity
     with pytest.raises(ValueError, match="fewer games"):
-        pack_identity(Identity("nj", tuple(f"game_{n:040}" for n in range(32)), 1, 1, "S", "none", None))
+        pack_identity(
+            Identity("nj", tuple(f"game_{n:040}" for n in range(32)), 1, 1, "S", "602", "none", None)
+        )
 
 
 # --- the table ---

@@ -65,6 +65,16 @@ def test_a_press_is_one_press_however_much_it_bounces() -> None:
     assert cabinet.panel.next_deadline_us() is None
 
 
+def test_a_hand_quicker_than_its_finger_gets_every_press_one_after_the_other() -> None:
+    cabinet = ready()
+    for button in ("spin", "cash_out", "spin", "spin"):
+        cabinet.panel.press(button, cabinet.now_us)
+    facts = cabinet.run(2.0)
+    assert facts.count(ButtonPressed("spin")) == 3
+    assert facts.count(ButtonPressed("cash_out")) == 1
+    assert cabinet.panel.next_deadline_us() is None
+
+
 @pytest.mark.law("NJ-28B-p6", partly="the driver's fact; the machine's tilt is the core's")
 @pytest.mark.parametrize("door", ["main", "belly", "drop"])
 def test_a_door_is_open_at_its_first_edge_and_closed_once(door: str) -> None:
