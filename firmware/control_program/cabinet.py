@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from firmware.control_program.options import DEFAULT_DUTIES
 from hal.ports.clock import Clock
 from hal.ports.entropy import Entropy
 from hal.ports.links import ByteLink, WakeupLink
 from hal.ports.media import Media
 from hal.ports.nvram import Nvram
 from hal.ports.pins import InputPins, OutputPins
-
-DEFAULT_DUTIES = ("general", "validation", "aft", "legacy_bonus", "progressive", "game_events")
-"""What a single host is trusted with (decisions.md "SAS"): everything but central control."""
 
 
 @dataclass(slots=True)

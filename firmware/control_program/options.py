@@ -23,6 +23,7 @@ DUTIES = ("general", "validation", "aft", "legacy_bonus", "progressive", "game_e
 """What a SAS line may be trusted with (decisions, "SAS"). Central control is never given by default."""
 
 DEFAULT_DUTIES = tuple(duty for duty in DUTIES if duty != "central_control")
+"""What a single host is trusted with."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names of this computer that no other computer reaches."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from firmware.control_program.build import load_profile
-from firmware.control_program.cabinet import DEFAULT_DUTIES
+from firmware.control_program.options import DEFAULT_DUTIES
 from firmware.core.state import OfferedGame, Rules, new_machine
 from firmware.games.loader import load_game
 from firmware.links.sas.line import SasLink
